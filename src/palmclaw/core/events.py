@@ -1,0 +1,114 @@
+"""What happens during a turn. The store, the terminal and the tests all read this one stream."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from palmclaw.core.errors import Fault
+from palmclaw.core.messages import Message, ToolCall, ToolResult, Usage
+from palmclaw.core.tools import Effect, Preview
+
+
+class Stop(StrEnum):
+    """Why a turn ended."""
+
+    DONE = "done"
+    TERMINAL_TOOL = "terminal_tool"
+    ROUND_LIMIT = "round_limit"
+    CANCELLED = "cancelled"
+    ERROR = "error"
+    EMPTY = "empty"
+
+
+class Answer(StrEnum):
+    """What the owner says to an approval."""
+
+    ONCE = "once"
+    SESSION = "session"
+    ALWAYS = "always"
+    NO = "no"
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    text: str
+    type: Literal["text_delta"] = "text_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasoningDelta:
+    text: str
+    type: Literal["reasoning_delta"] = "reasoning_delta"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageAdded:
+    """A complete message joined the conversation; the store appends exactly these."""
+
+    message: Message
+    type: Literal["message_added"] = "message_added"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    call: ToolCall
+    type: Literal["tool_started"] = "tool_started"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    call_id: str
+    text: str
+    type: Literal["tool_progress"] = "tool_progress"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded:
+    call: ToolCall
+    result: ToolResult
+    type: Literal["tool_ended"] = "tool_ended"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAsked:
+    """A person is being asked; `scopes` are the answers that may be given besides no."""
+
+    id: str
+    call: ToolCall
+    effect: Effect
+    preview: Preview
+    reason: str
+    scopes: tuple[Answer, ...] = (Answer.ONCE,)
+    type: Literal["approval_asked"] = "approval_asked"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswered:
+    id: str
+    call_id: str
+    answer: Answer
+    type: Literal["approval_answered"] = "approval_answered"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The last event of every turn."""
+
+    stop: Stop
+    usage: Usage = Usage()
+    error: Fault | None = None
+    rounds: int = 0
+    type: Literal["turn_ended"] = "turn_ended"
+
+
+Event = (
+    TextDelta
+    | ReasoningDelta
+    | MessageAdded
+    | ToolStarted
+    | ToolProgress
+    | ToolEnded
+    | ApprovalAsked
+    | ApprovalAnswered
+    | TurnEnded
+)

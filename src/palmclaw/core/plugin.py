@@ -1,0 +1,32 @@
+"""What an extension file exports: one or more Plugin values, made by the decorator below."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Kind(StrEnum):
+    """The extension points that take configuration; the value is the folder and the config table."""
+
+    PROVIDER = "providers"
+    DEVICE = "devices"
+
+
+@dataclass(frozen=True, slots=True)
+class Plugin:
+    """A named factory: `create(config, parts)` where `config` is decoded from the user's table."""
+
+    kind: Kind
+    name: str
+    config: type
+    create: Callable[..., Any]
+
+
+def plugin(kind: Kind, name: str, config: type) -> Callable[[Callable[..., Any]], Plugin]:
+    """Mark a factory: `@plugin(Kind.DEVICE, "virtual", VirtualConfig)`."""
+
+    def wrap(create: Callable[..., Any]) -> Plugin:
+        return Plugin(kind, name, config, create)
+
+    return wrap

@@ -1,0 +1,158 @@
+"""The edges of the system. Everything that does I/O stands behind one of these."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+
+from palmclaw.core.events import Answer, ApprovalAsked, ReasoningDelta, TextDelta
+from palmclaw.core.messages import Media, Message, ToolCall, ToolResult, Usage
+from palmclaw.core.tools import Effect, Service, Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a conversation lives: a channel, a chat in it, perhaps a thread."""
+
+    channel: str
+    chat: str
+    thread: str = ""
+
+    @property
+    def session(self) -> str:
+        return ":".join(p for p in (self.channel, self.chat, self.thread) if p)
+
+
+class Origin(StrEnum):
+    """On whose word a turn runs: the phone's owner, a schedule of the owner's, or anybody else."""
+
+    OWNER = "owner"
+    JOB = "job"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Inbound:
+    """A message that reached us."""
+
+    session: str
+    text: str
+    origin: Origin = Origin.OWNER
+    sender: str = "owner"
+    media: tuple[Media, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One model request. `system` and `tools` keep their bytes from request to request, so a cache can hold."""
+
+    model: str
+    system: str
+    messages: tuple[Message, ...]
+    tools: tuple[Tool, ...] = ()
+    session: str = ""
+
+
+class Finish(StrEnum):
+    """Why the model stopped."""
+
+    STOP = "stop"
+    TOOLS = "tools"
+    LENGTH = "length"
+    FILTER = "filter"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The complete answer to a Request; always the last item of a provider's stream."""
+
+    message: Message
+    usage: Usage = Usage()
+    finish: Finish = Finish.STOP
+
+
+Delta = TextDelta | ReasoningDelta | Reply
+
+
+class Provider(Protocol):
+    """A model service. Raises ProviderError; yields deltas, then exactly one Reply.
+
+    `local`: requests cost nothing, so every tool is offered to it without routing.
+    """
+
+    @property
+    def local(self) -> bool: ...
+
+    def stream(self, request: Request) -> AsyncIterator[Delta]: ...
+
+
+class Clock(Protocol):
+    """The time, as the phone has it."""
+
+    def now(self) -> datetime:
+        """An aware moment in the device's own zone."""
+        ...
+
+
+class Approver(Protocol):
+    """Someone who can say yes or no to a call. Must return NO when there is nobody to ask."""
+
+    async def ask(self, question: ApprovalAsked) -> Answer: ...
+
+
+class Grants(Protocol):
+    """Approvals that outlive a call: tool and target, for a session or for ever."""
+
+    async def holds(self, session: str, tool: str, target: str) -> bool: ...
+
+    async def add(self, session: str, tool: str, target: str, answer: Answer) -> None: ...
+
+
+class Grant(StrEnum):
+    """The state of a device permission."""
+
+    GRANTED = "granted"
+    ASK = "ask"
+    DENIED = "denied"
+
+
+class Permissions(Protocol):
+    """What the phone's own permission system allows."""
+
+    async def state(self, permission: str) -> Grant: ...
+
+    async def request(self, permission: str) -> Grant:
+        """Start the system's dialog and wait for the person; the caller bounds the wait."""
+        ...
+
+
+class CallState(StrEnum):
+    """How far a call in the journal got. `running` after a restart means that nobody knows."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+
+class Journal(Protocol):
+    """Written before an effect and after it, so that no effect is ever repeated blindly."""
+
+    async def begin(self, turn: str, call: ToolCall, effect: Effect, digest: str) -> None: ...
+
+    async def end(self, turn: str, call_id: str, state: CallState, result: ToolResult) -> None: ...
+
+
+class Log(Protocol):
+    """A session's append-only history."""
+
+    async def recent(self, session: str, count: int) -> Sequence[Message]:
+        """The newest `count` messages at most, oldest first, with whole tool chains at the start."""
+        ...
+
+
+Receive = Callable[[Inbound], Awaitable[None]]
+
+CLOCK: Service[Clock] = Service("clock")

@@ -1,0 +1,36 @@
+"""Cutting, counting and showing text; never inside a character."""
+
+import unicodedata
+
+MARKER = "...[truncated]"
+
+
+def clipped(text: str, limit: int, more: str = "") -> str:
+    """At most `limit` characters of `text`, then the marker with the real size and how to read on."""
+    if len(text) <= limit:
+        return text
+    end = limit
+    while end > 0 and unicodedata.combining(text[end]):
+        end -= 1
+    note = f"{end} of {len(text)} characters" + (f"; {more}" if more else "")
+    return f"{text[:end]}\n{MARKER} ({note})"
+
+
+def visible(text: str) -> str:
+    """The text with control, direction and zero-width characters written out, so that nothing hides from a reader."""
+    return "".join(_shown(c) for c in text)
+
+
+def _shown(char: str) -> str:
+    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp"):
+        return char
+    return f"⟨U+{ord(char):04X}⟩"
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a model counts, in pure Python: 4 bytes of ASCII or 1.5 other characters to one.
+
+    Measured against o200k: within a fifth for English, JSON and Chinese; never meant for a bill.
+    """
+    plain = sum(1 for c in text if c < "\x80")
+    return -(-plain * 10 // 42) + -(-(len(text) - plain) * 2 // 3)
