@@ -16,7 +16,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from palmclaw.core.errors import BadArguments
-from palmclaw.core.schema import SCALARS, Between, Length, Plan, plan_of
+from palmclaw.core.schema import SCALARS, Between, Length, Plan, Textual, plan_of
 
 T = TypeVar("T")
 Resolver = Callable[[Any, Any], Any]
@@ -78,7 +78,7 @@ class _Decoder:
         return self._scalar(tp, value, at)
 
     def _annotated(self, args: tuple[Any, ...], value: Any, at: str) -> Any:
-        textual = any(getattr(type(m), "textual", False) for m in args[1:])
+        textual = any(isinstance(m, Textual) for m in args[1:])
         result = self.read(str if textual else args[0], value, at)
         for marker in args[1:]:
             if result is _FLAWED or result is None:
@@ -240,7 +240,9 @@ def _shown(value: Any) -> str:
         return json.dumps(value)
     if isinstance(value, str):
         return repr(value if len(value) <= 40 else value[:37] + "…")
-    return str(value)[:40] if isinstance(value, int | float) else _SHAPES.get(type(value), type(value).__name__)
+    if isinstance(value, int | float):
+        return str(value)[:40]
+    return "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else type(value).__name__
 
 
 def encode(value: Any) -> Any:

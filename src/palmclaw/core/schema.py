@@ -32,6 +32,10 @@ class Length:
     high: int = 1_000_000
 
 
+class Textual:
+    """Mixed into a marker: the field is a string on the wire, whatever a resolver makes of it."""
+
+
 def json_schema(tp: Any) -> dict[str, Any]:
     """Describe `tp` as JSON Schema (draft 2020-12), as small as it can be said."""
     origin, args = get_origin(tp), get_args(tp)
@@ -55,7 +59,7 @@ def json_schema(tp: Any) -> dict[str, Any]:
 
 
 def _annotated_schema(args: tuple[Any, ...]) -> dict[str, Any]:
-    textual = any(getattr(type(m), "textual", False) for m in args[1:])
+    textual = any(isinstance(m, Textual) for m in args[1:])
     schema: dict[str, Any] = {"type": "string"} if textual else json_schema(args[0])
     for note in args[1:]:
         if isinstance(note, Doc):

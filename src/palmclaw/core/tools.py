@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
-from palmclaw.core.schema import json_schema
+from palmclaw.core.schema import Textual, json_schema
 
 T = TypeVar("T")
 
@@ -31,19 +31,15 @@ class Effect(StrEnum):
     PERSIST = "persist"
 
 
-class Access(StrEnum):
+class Access(Textual, StrEnum):
     """How a path argument will be used."""
-
-    textual = True  # a model writes it as a string
 
     READ = "read"
     WRITE = "write"
 
 
-class Outward(StrEnum):
+class Outward(Textual, StrEnum):
     """An argument through which something can leave the phone."""
-
-    textual = True
 
     URL = "url"
     RECIPIENT = "recipient"
