@@ -1,9 +1,13 @@
 """What an extension file exports: one or more Plugin values, made by the decorator below."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
+
+from palmclaw.core.limits import Limits
+from palmclaw.core.ports import Clock
 
 
 class Kind(StrEnum):
@@ -11,6 +15,16 @@ class Kind(StrEnum):
 
     PROVIDER = "providers"
     DEVICE = "devices"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What every factory is given besides its own configuration."""
+
+    home: Path
+    clock: Clock | None = None
+    limits: Limits = Limits()
+    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

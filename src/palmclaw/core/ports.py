@@ -87,6 +87,10 @@ class Provider(Protocol):
 
     def stream(self, request: Request) -> AsyncIterator[Delta]: ...
 
+    async def close(self) -> None:
+        """Give back connections; the provider may be used again afterwards."""
+        ...
+
 
 class Clock(Protocol):
     """The time, as the phone has it."""
