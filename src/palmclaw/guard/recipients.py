@@ -1,0 +1,23 @@
+"""The only place that turns a phone number from the model into one that may be dialled or written to."""
+
+import re
+import unicodedata
+
+from palmclaw.core.errors import ToolError
+from palmclaw.core.text import visible
+
+_NUMBER = re.compile(r"\+?[0-9]{3,15}")
+_PUNCTUATION = re.compile(r"[ ().\-/\u00a0\u2010-\u2015]")
+
+
+def checked_number(text: str) -> str:
+    """The number as digits with an optional plus; service codes (`*21#`), names and letters are refused."""
+    number = _PUNCTUATION.sub("", unicodedata.normalize("NFKC", text.strip()))
+    if not number.isascii() or not _NUMBER.fullmatch(number):
+        raise ToolError(
+            "invalid_recipient",
+            f"{visible(text)[:60]!r} is not a phone number",
+            retryable=True,
+            hint="Find the person's number with contacts_search and use it, like +85291110003.",
+        )
+    return number

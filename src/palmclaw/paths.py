@@ -1,0 +1,55 @@
+"""Where things lie on disk. Nothing here creates anything."""
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The agent's own folder: only `workspaces` and `shared` can be reached by file tools."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.toml"
+
+    @property
+    def database(self) -> Path:
+        return self.root / "palmclaw.db"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / "lock"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "palmclaw.log"
+
+    @property
+    def secrets(self) -> Path:
+        return self.root / "secrets.toml"
+
+    @property
+    def history(self) -> Path:
+        return self.root / "history"
+
+    @property
+    def shared(self) -> Path:
+        return self.root / "shared"
+
+    def workspace(self, session: str) -> Path:
+        """The session's own folder: a readable name, and a digest so that no two sessions ever share one."""
+        slug = re.sub(r"[^a-z0-9._-]", "_", session.lower()).strip("_.-")[:32] or "session"
+        return self.root / "workspaces" / f"{slug}-{hashlib.sha256(session.encode()).hexdigest()[:10]}"
+
+
+def home(environ: Mapping[str, str]) -> Home:
+    """PALMCLAW_HOME, else `.palmclaw` in the user's home directory."""
+    named = environ.get("PALMCLAW_HOME")
+    root = Path(named).expanduser() if named else Path(environ.get("HOME") or os.path.expanduser("~")) / ".palmclaw"
+    return Home(root.absolute())
