@@ -83,7 +83,8 @@ class ToolResult:
     """The answer to one `ToolCall`.
 
     `content` is what the model reads; `error` is the only sign of failure; `said` are words the tool has
-    already put before the person; `terminal` ends the turn after its round.
+    already put before the person; `terminal` ends the turn after its round; `mended` records the slips in the
+    arguments that were forgiven.
     """
 
     call_id: str
@@ -92,6 +93,7 @@ class ToolResult:
     error: Fault | None = None
     said: str = ""
     terminal: bool = False
+    mended: tuple[str, ...] = ()
     type: Literal["tool_result"] = "tool_result"
 
 
@@ -104,13 +106,17 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One entry of a conversation. `tainted`: it holds content that did not come from the owner."""
+    """One entry of a conversation.
+
+    `tainted`: it holds content that did not come from the owner; `private`: it holds the owner's personal data.
+    """
 
     role: Role
     parts: tuple[Part, ...]
     at: datetime = field(default_factory=utc_now)
     model: str = ""
     tainted: bool = False
+    private: bool = False
     cut: Cut = Cut.NO
 
     @property

@@ -1,12 +1,12 @@
 """The edges of the system. Everything that does I/O stands behind one of these."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from palmclaw.core.events import Answer, ApprovalAsked, ReasoningDelta, TextDelta
+from palmclaw.core.events import Answer, ApprovalAsked, ReasoningDelta, TextDelta, TurnEnded
 from palmclaw.core.messages import Media, Message, ToolCall, ToolResult, Usage
 from palmclaw.core.tools import Effect, Service, Tool
 
@@ -148,15 +148,63 @@ class Journal(Protocol):
 
     async def end(self, turn: str, call_id: str, state: CallState, result: ToolResult) -> None: ...
 
+    async def outcomes(self, turn: str) -> Mapping[str, tuple[CallState, ToolResult | None]]:
+        """What is known of a turn's calls, by call id."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The newest part of a session's log; `start` is the position of its first message in the whole log."""
+
+    start: int
+    messages: Sequence[Message]
+
 
 class Log(Protocol):
     """A session's append-only history."""
 
-    async def recent(self, session: str, count: int) -> Sequence[Message]:
-        """The newest `count` messages at most, oldest first, with whole tool chains at the start."""
+    async def tail(self, session: str, count: int) -> Tail:
+        """The newest `count` messages at most, oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTurn:
+    """A turn that a crash left open, with the messages it had stored."""
+
+    id: str
+    session: str
+    messages: tuple[Message, ...]
+
+
+class TurnStore(Log, Protocol):
+    """Where turns and their messages are kept; each call is one transaction. Raises StorageError."""
+
+    async def begin(self, turn: str, inbound: Inbound, message: Message, model: str) -> None: ...
+
+    async def append(self, session: str, turn: str, message: Message) -> None: ...
+
+    async def end(self, turn: str, ended: TurnEnded, state: str = "ended") -> None: ...
+
+    async def open_turns(self) -> tuple[OpenTurn, ...]: ...
+
+
+class Routes(Protocol):
+    """Which tool families are awake in a session; the set only grows until the session idles."""
+
+    def awake(self, session: str) -> frozenset[str]: ...
+
+    def wake(self, session: str, texts: Sequence[str]) -> frozenset[str]:
+        """Wake what the texts speak of; returns the whole set."""
+        ...
+
+    def find(self, session: str, need: str) -> Sequence[Tool]:
+        """Wake the families that fit a need in words; returns their tools."""
         ...
 
 
 Receive = Callable[[Inbound], Awaitable[None]]
 
 CLOCK: Service[Clock] = Service("clock")
+ROUTES: Service[Routes] = Service("routes")

@@ -1,6 +1,7 @@
 """The session as an append-only log, and the pure projection of it that a model may be sent."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from palmclaw.core.errors import Fault
 from palmclaw.core.messages import Message, Part, Reasoning, Role, Stamp, Text, ToolCall, ToolResult
@@ -53,7 +54,7 @@ def _is_media(part: Part) -> bool:
 
 
 def _with(message: Message, parts: tuple[Part, ...]) -> Message:
-    return Message(message.role, parts, message.at, message.model, message.tainted, message.cut)
+    return replace(message, parts=parts)
 
 
 def _first_results(log: Sequence[Message]) -> dict[tuple[int, str], Message]:

@@ -139,7 +139,7 @@ class Tool:
 
     `permissions` are the device's words for what must be granted first. `private` results are the owner's personal
     data; `outside` results come from strangers and taint the conversation. `bindable` is False where an approval
-    may never outlive the one call.
+    may never outlive the one call. `here`: it touches nothing but the conversation itself.
     """
 
     name: str
@@ -154,7 +154,7 @@ class Tool:
     private: bool = False
     outside: bool = False
     bindable: bool = True
-    announce: str = ""
+    here: bool = False
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ def tool(
 ) -> Callable[[Handler], Tool]:
     """Turn `async def f(args: Args, ctx: ToolContext) -> value` into a Tool described by its docstring.
 
-    `more` are the other fields of `Tool`: timeout, private, outside, bindable, announce, name.
+    `more` are the other fields of `Tool`: timeout, private, outside, bindable, here, name.
     """
 
     def wrap(handler: Handler) -> Tool:

@@ -46,10 +46,7 @@ def check_host(host: str) -> None:
 
 def is_public(address: Ip) -> bool:
     """True for an address of the open internet, also when it hides inside another one."""
-    for inner in _inner(address):
-        if not inner.is_global or inner.is_multicast:
-            return False
-    return True
+    return all(inner.is_global and not inner.is_multicast for inner in _inner(address))
 
 
 def literal(host: str) -> Ip | None:

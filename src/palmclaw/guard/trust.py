@@ -1,4 +1,4 @@
-"""Marks what strangers wrote, so that a model reads it as data and can never be told where it ends by the text itself."""
+"""Marks what strangers wrote, so that a model reads it as data; the text itself can never say where it ends."""
 
 import re
 import secrets

@@ -61,13 +61,15 @@ class Workspace:
     @contextmanager
     def folder(self, path: CheckedPath, *, create: bool = False) -> Iterator[int]:
         """A directory handle for the folder that holds `path`, reached from its root without following a link."""
-        handle = os.open(os.path.realpath(self.roots[path.root]), _DIRECTORY)
+        handles = [os.open(os.path.realpath(self.roots[path.root]), _DIRECTORY)]
+        making = create and path.access is Access.WRITE
         try:
             for part in path.parts[:-1]:
-                handle = _step(handle, part, create=create and path.access is Access.WRITE, shown=path.shown)
-            yield handle
+                handles.append(_step(handles[-1], part, create=making, shown=path.shown))
+            yield handles[-1]
         finally:
-            os.close(handle)
+            for handle in handles:
+                os.close(handle)
 
     def open(self, path: CheckedPath, flags: int = os.O_RDONLY) -> int:
         """An open file descriptor of a regular file; the caller closes it."""
@@ -130,20 +132,41 @@ class Workspace:
                     found.append((CheckedPath(path.root, (*path.parts, entry.name), path.access), status))
         return sorted(found, key=lambda item: item[0].parts)
 
+    def move(self, source: CheckedPath, target: CheckedPath) -> None:
+        """Rename within or between roots; the caller has seen to it that the target does not exist."""
+        if not source.parts or not target.parts:
+            raise _outside(source.shown, "a root folder is not moved")
+        if Access.READ in (source.access, target.access):
+            raise _outside(source.shown, "it was checked for reading only")
+        with self.folder(source) as start, self.folder(target, create=True) as end, _named(source):
+            os.rename(source.parts[-1], target.parts[-1], src_dir_fd=start, dst_dir_fd=end)
+
+    def discard(self, path: CheckedPath, trash: Path) -> None:
+        """Move a file or folder into `trash`, out of every tool's reach, from where the owner can take it back."""
+        if not path.parts or path.access is not Access.WRITE:
+            raise _outside(path.shown, "a root folder is not deleted")
+        trash.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self.folder(path) as handle, _named(path):
+            name = _unused(trash, path.parts[-1])
+            os.rename(path.parts[-1], trash / name, src_dir_fd=handle)
+
 
 WORKSPACE: Service[Workspace] = Service("workspace")
 
 
+def _unused(trash: Path, name: str) -> str:
+    taken = {entry.name for entry in os.scandir(trash)}
+    return name if name not in taken else next(n for i in range(1, len(taken) + 2) if (n := f"{i}-{name}") not in taken)
+
+
 def _step(handle: int, part: str, *, create: bool, shown: str) -> int:
-    """The handle of a folder inside the folder `handle`, which is closed."""
+    """The handle of a folder inside the folder `handle`."""
     try:
         if create:
             _make(part, handle)
         return os.open(part, _DIRECTORY, dir_fd=handle)
     except OSError as error:
         raise _failed(error, shown) from error
-    finally:
-        os.close(handle)
 
 
 def _make(part: str, handle: int) -> None:

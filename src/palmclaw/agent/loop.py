@@ -1,0 +1,192 @@
+"""One turn: ask the model, run its tools, repeat until it only talks. The stream of events is the whole truth.
+
+Whoever reads the events stores each message before asking for the next event, so the log is always ahead of the world.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from palmclaw.agent.asking import Asking, says_nothing
+from palmclaw.agent.interrupt import Interrupted, ended
+from palmclaw.agent.repeats import Repeats
+from palmclaw.agent.toolbox import Toolbox
+from palmclaw.agent.turn import Turn
+from palmclaw.core.errors import Fault, ProviderError
+from palmclaw.core.events import Event, MessageAdded, Stop, ToolEnded, ToolStarted, TurnEnded
+from palmclaw.core.limits import Limits
+from palmclaw.core.messages import Cut, Message, Role, Text, ToolCall, Usage
+from palmclaw.core.ports import Finish, Provider, Reply, Request
+
+
+class Context(Protocol):
+    """Builds the next request from what is stored."""
+
+    async def request(self, turn: Turn) -> Request: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What every turn of a session shares."""
+
+    provider: Provider
+    context: Context
+    toolbox: Toolbox
+    limits: Limits = Limits()
+
+    def run(self, turn: Turn) -> AsyncIterator[Event]:
+        """Everything that happens in one turn; the last event is always TurnEnded."""
+        return _Run(self, turn, Repeats(self.limits.repeats)).events()
+
+
+@dataclass(slots=True)
+class _Run:
+    agent: Agent
+    turn: Turn
+    repeats: Repeats
+    usage: Usage = Usage()
+    rounds: int = 0
+    blanks: int = 0
+    calls_done: int = 0
+    end: TurnEnded | None = None
+    reply: Reply | None = None
+    _mail: "asyncio.Queue[Event | None]" = field(default_factory=asyncio.Queue)
+
+    async def events(self) -> AsyncIterator[Event]:
+        while self.end is None and self.rounds < self.agent.limits.rounds:
+            self.rounds += 1
+            async for event in self._round():
+                yield event
+        if self.end is None:
+            self._stop(Stop.ROUND_LIMIT, Fault("round_limit", self._limit_text(), hint="Say “go on” to continue."))
+        assert self.end is not None
+        if self.end.error is not None:
+            yield MessageAdded(Message(Role.NOTE, (Text(self.end.error.message),)))
+        yield self.end
+
+    async def _round(self) -> AsyncIterator[Event]:
+        async for event in self._ask():
+            yield event
+        reply, self.reply = self.reply, None
+        if reply is None:
+            return
+        yield MessageAdded(reply.message)
+        if not reply.message.calls:
+            self._stop(Stop.DONE, _unfinished(reply))
+            return
+        async for event in self._run_calls(reply.message.calls):
+            yield event
+
+    async def _ask(self) -> AsyncIterator[Event]:
+        """Sets `reply`, or `end` when there is none to be had."""
+        request = await self.agent.context.request(self.turn)
+        self.turn.tainted = any(m.tainted for m in request.messages)
+        self.turn.private = any(m.private for m in request.messages)
+        asking = Asking(self.agent.provider, request)
+        try:
+            async for delta in asking.deltas(self.turn.interrupt):
+                yield delta
+        except (ProviderError, Interrupted) as error:
+            stopped = isinstance(error, Interrupted)
+            if parts := asking.partial():
+                cut = Cut.INTERRUPTED if stopped else Cut.STREAM
+                yield MessageAdded(Message(Role.ASSISTANT, parts, model=request.model, cut=cut))
+            if isinstance(error, ProviderError):
+                self._stop(Stop.ERROR, error.fault)
+            else:
+                self._stop(Stop.CANCELLED, _STOPPED)
+            return
+        self._take(asking.reply)
+
+    def _take(self, reply: Reply | None) -> None:
+        """Count the reply and keep it; an empty one is asked for once more."""
+        if reply is not None:
+            self.usage += replace(reply.usage, requests=reply.usage.requests or 1)
+            if not says_nothing(reply.message):
+                self.reply = reply
+                return
+        self.blanks += 1
+        if self.blanks > 1:
+            self._stop(Stop.EMPTY, _EMPTY)
+
+    async def _run_calls(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Event]:
+        """Reads run together, anything else one by one; results keep the model's order."""
+        together = len(calls) > 1 and all(self.agent.toolbox.only_reads(c) for c in calls)
+        for batch in [calls] if together else [(c,) for c in calls]:
+            async for event in self._run_batch(batch):
+                yield event
+        if self.end is None and self.turn.interrupt.is_set:
+            self._stop(Stop.CANCELLED, _STOPPED)
+
+    async def _run_batch(self, batch: tuple[ToolCall, ...]) -> AsyncIterator[Event]:
+        if self.turn.interrupt.is_set:
+            for call in batch:
+                yield MessageAdded(await self.agent.toolbox.abandon(call, self.turn))
+            return
+        for call in batch:
+            yield ToolStarted(call)
+        tasks = [asyncio.create_task(self.agent.toolbox.run(c, self.turn, self._mail.put_nowait)) for c in batch]
+        unwatch = self._woken_by(tasks)
+        try:
+            async for event in self._until_done(tasks):
+                yield event
+        finally:
+            unwatch()
+            await ended(tuple(tasks))
+        for call, task in zip(batch, tasks, strict=True):
+            done = task.done() and not task.cancelled()
+            message = task.result() if done else await self.agent.toolbox.abandon(call, self.turn)
+            async for event in self._answered(call, message):
+                yield event
+
+    def _woken_by(self, tasks: "list[asyncio.Task[Message]]") -> Callable[[], None]:
+        for task in tasks:
+            task.add_done_callback(lambda _: self._mail.put_nowait(None))
+        return self.turn.interrupt.watch(lambda: self._mail.put_nowait(None))
+
+    async def _until_done(self, tasks: "list[asyncio.Task[Message]]") -> AsyncIterator[Event]:
+        """What the running calls tell, until all have ended or the turn is interrupted."""
+        while not self.turn.interrupt.is_set and not all(t.done() for t in tasks):
+            event = await self._mail.get()
+            if event is not None:
+                yield event
+        while not self._mail.empty():
+            if (event := self._mail.get_nowait()) is not None:
+                yield event
+
+    async def _answered(self, call: ToolCall, message: Message) -> AsyncIterator[Event]:
+        self.calls_done += 1
+        result = message.results[0]
+        yield MessageAdded(message)
+        yield ToolEnded(call, result)
+        if self.repeats.seen(call, message):
+            self._stop(Stop.ERROR, _repeated(call, self.repeats.limit))
+        elif result.terminal and result.error is None:
+            self._stop(Stop.TERMINAL_TOOL)
+
+    def _stop(self, stop: Stop, error: Fault | None = None) -> None:
+        """The first reason to end counts."""
+        if self.end is None:
+            self.end = TurnEnded(stop, self.usage, error, self.rounds)
+
+    def _limit_text(self) -> str:
+        rounds, calls = self.agent.limits.rounds, self.calls_done
+        return f"Stopped after {rounds} rounds with {calls} tool calls done; the task is not finished."
+
+
+_STOPPED = Fault("stopped", "Stopped by you.")
+_EMPTY = Fault("empty_reply", "The model answered with nothing.", True, "Try again, or choose another model.")
+
+
+def _repeated(call: ToolCall, times: int) -> Fault:
+    text = f"Stopped: {call.name} was called {times} times with the same arguments and the same result."
+    return Fault("repeated_call", text, hint="Say it in other words, or choose another model.")
+
+
+def _unfinished(reply: Reply) -> Fault | None:
+    if reply.finish is Finish.LENGTH:
+        return Fault("length", "The answer was cut at the model's output limit.", hint="Say “go on” to continue.")
+    if reply.finish is Finish.FILTER:
+        return Fault("content_filter", "The service's content filter cut the answer.")
+    return None

@@ -1,0 +1,40 @@
+"""Keeps each session's awake tool families: woken by the owner's words or by `find_tools`, asleep after idling."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from palmclaw.core.modules import expanded, matched
+from palmclaw.core.tools import Module, Tool
+
+IDLE = timedelta(minutes=30)
+
+
+@dataclass(slots=True)
+class ModuleRoutes:
+    """Implements the Routes port over the table of modules."""
+
+    modules: Mapping[str, Module]
+    tools: Mapping[str, Tool]
+    now: Callable[[], datetime]
+    _awake: dict[str, tuple[datetime, frozenset[str]]] = field(default_factory=dict)
+
+    def awake(self, session: str) -> frozenset[str]:
+        at, names = self._awake.get(session, (self.now(), frozenset()))
+        return names if self.now() - at < IDLE else frozenset()
+
+    def wake(self, session: str, texts: Sequence[str]) -> frozenset[str]:
+        names = self.awake(session) | matched(self.modules, texts)
+        self._awake[session] = (self.now(), names)
+        return names
+
+    def find(self, session: str, need: str) -> Sequence[Tool]:
+        """The tools of families whose keywords, names or descriptions share a word with the need."""
+        named = {m for m in self.modules if m in need.lower()}
+        found = named | (matched(self.modules, [need]) - matched(self.modules, [""]))
+        if not found:
+            words = {w for w in need.lower().split() if len(w) > 3}
+            found = {t.module for t in self.tools.values() if words & set(t.description.lower().split())}
+        names = expanded(self.modules, found)
+        self._awake[session] = (self.now(), self.awake(session) | names)
+        return [t for t in self.tools.values() if t.module in names]

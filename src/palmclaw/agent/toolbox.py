@@ -1,0 +1,290 @@
+"""The gate: every tool call, native or foreign, passes through `Toolbox.run` in one fixed order.
+
+find → validate → resolve → preview → decide → permit → approve → journal → run → bound (DESIGN section 6).
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from palmclaw.agent.checks import Arguments, found, resolved, validated
+from palmclaw.agent.situation import conditions
+from palmclaw.agent.turn import Turn
+from palmclaw.core.codec import encode
+from palmclaw.core.errors import Denied, DeviceError, Fault, StorageError, ToolError
+from palmclaw.core.events import Answer, ApprovalAnswered, ApprovalAsked, Event, ToolProgress
+from palmclaw.core.limits import Limits
+from palmclaw.core.messages import Message, Role, ToolCall, ToolResult
+from palmclaw.core.ports import Approver, CallState, Grant, Grants, Journal, Origin, Permissions
+from palmclaw.core.session import INTERRUPTED, UNKNOWN
+from palmclaw.core.text import clipped
+from palmclaw.core.tools import Effect, Outcome, Preview, Service, Tool, ToolContext
+from palmclaw.guard.policy import Decision, Situation, Verdict, decide, scopes
+from palmclaw.guard.trust import wrapped
+from palmclaw.guard.workspace import Workspace
+
+log = logging.getLogger(__name__)
+Emit = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Ports:
+    """The people and the records that the gate turns to."""
+
+    approver: Approver
+    grants: Grants
+    permissions: Permissions
+    journal: Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A call that has been found, read and decided upon."""
+
+    call: ToolCall
+    tool: Tool
+    args: Arguments
+    effect: Effect | None
+    context: ToolContext
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Toolbox:
+    """The tools of a session, with the checks that stand before them."""
+
+    tools: Mapping[str, Tool]
+    workspace: Workspace
+    ports: Ports
+    limits: Limits = Limits()
+    services: Mapping[Service[Any], Any] = field(default_factory=dict)
+    disabled: Collection[str] = ()
+
+    def only_reads(self, call: ToolCall) -> bool:
+        """True when the call may run beside others of its round."""
+        tool = self.tools.get(call.name)
+        return tool is not None and tool.effect is Effect.READ
+
+    async def run(self, call: ToolCall, turn: Turn, emit: Emit) -> Message:
+        """Run one call through the gate. A failing tool becomes a failed result; only storage failures travel."""
+        try:
+            return await self._gated(call, turn, emit)
+        except ToolError as error:
+            return failed(call, error.fault)
+        except StorageError:
+            raise
+        except Exception:  # a bug in a tool must not end the turn
+            log.exception("tool %s crashed", call.name)
+            return failed(call, Fault("internal", f"{call.name} has a bug; it has been logged"))
+
+    async def abandon(self, call: ToolCall, turn: Turn) -> Message:
+        """Close a call that an interrupt cut off: not run, or outcome unknown when its effect was under way."""
+        if call.id not in turn.under_way:
+            return failed(call, INTERRUPTED)
+        turn.under_way.discard(call.id)
+        message = failed(call, UNKNOWN)
+        await self.ports.journal.end(turn.id, call.id, CallState.UNKNOWN, message.results[0])
+        return message
+
+    async def _gated(self, call: ToolCall, turn: Turn, emit: Emit) -> Message:
+        tool = found(self.tools, self.disabled, call.name)
+        mended = validated(tool, call, self.limits.argument_chars)
+        args = resolved(tool, call, self.workspace, mended)
+        context = self._context(call, turn, emit)
+        effect = tool.effect_of(args.value)
+        decision = decide(_situation(call, tool, args, turn))
+        if decision.verdict is Verdict.DENY:  # before the preview: its refusals would tell a stranger facts
+            raise Denied("denied", f"{tool.name} {decision.reason}; that is not allowed here", hint=_TELL)
+        checked = Checked(call, tool, args, effect, context, decision)
+        preview = await _previewed(tool, args, context)
+        await self._permit(checked, turn, emit)
+        if preview is None:
+            preview = await _require_preview(checked)
+        if decision.verdict is Verdict.ASK:
+            await self._approve(checked, preview, turn, emit)
+        return await self._journaled(checked, preview, turn)
+
+    def _context(self, call: ToolCall, turn: Turn, emit: Emit) -> ToolContext:
+        def progress(text: str) -> None:
+            emit(ToolProgress(call.id, text))
+
+        return ToolContext(turn.session, turn.id, call.id, self.services, progress, turn.tainted)
+
+    async def _permit(self, checked: Checked, turn: Turn, emit: Emit) -> None:
+        """Every device permission of the tool: granted, or asked for once in this turn and then granted."""
+        for permission in checked.tool.permissions:
+            state = await self.ports.permissions.state(permission)
+            if state is Grant.GRANTED:
+                continue
+            if state is Grant.DENIED or permission in turn.refused:
+                raise _no_permission(permission, "is not granted")
+            if turn.tainted or turn.origin is Origin.OTHER:
+                raise _no_permission(permission, "is not granted, and may not be asked for in this conversation")
+            emit(ToolProgress(checked.call.id, f"waiting for the {permission} permission"))
+            if not await self._granted(permission):
+                turn.refused.add(permission)
+                raise _no_permission(permission, "was refused")
+
+    async def _granted(self, permission: str) -> bool:
+        try:
+            async with asyncio.timeout(self.limits.permission_seconds):
+                return await self.ports.permissions.request(permission) is Grant.GRANTED
+        except TimeoutError:
+            return False
+
+    async def _approve(self, checked: Checked, preview: Preview, turn: Turn, emit: Emit) -> None:
+        """Ask the owner, unless an earlier lasting yes covers the call; a no is final for the turn."""
+        tool, effect = checked.tool, checked.effect
+        if (tool.name, effect) in turn.declined:
+            raise _declined(tool)
+        allowed = scopes(effect, tainted=turn.tainted, target=preview.target, bindable=tool.bindable)
+        if len(allowed) > 1 and await self.ports.grants.holds(turn.session, tool.name, preview.target):
+            return
+        digest = _digest(checked, preview)
+        shown_effect = effect or Effect.EXECUTE
+        question = ApprovalAsked(digest[:12], checked.call, shown_effect, preview, checked.decision.reason, allowed)
+        emit(question)
+        answer = await self._answer(question)
+        emit(ApprovalAnswered(question.id, checked.call.id, answer))
+        if answer is Answer.NO or answer not in allowed:
+            turn.declined.add((tool.name, effect))
+            raise _declined(tool)
+        if answer is not Answer.ONCE:
+            await self.ports.grants.add(turn.session, tool.name, preview.target, answer)
+        if _digest(checked, await _require_preview(checked)) != digest:
+            raise ToolError(
+                "changed_since_approval",
+                "what was approved has changed meanwhile; nothing was done",
+                retryable=True,
+                hint="Look at it again and ask again.",
+            )
+
+    async def _answer(self, question: ApprovalAsked) -> Answer:
+        try:
+            async with asyncio.timeout(self.limits.approval_seconds):
+                return await self.ports.approver.ask(question)
+        except TimeoutError:
+            return Answer.NO
+
+    async def _journaled(self, checked: Checked, preview: Preview, turn: Turn) -> Message:
+        """Run the call; anything but a read is written down before its effect and after it."""
+        if checked.effect is Effect.READ:
+            return await self._ran(checked, turn)
+        call, effect = checked.call, checked.effect or Effect.EXECUTE
+        await self.ports.journal.begin(turn.id, call, effect, _digest(checked, preview))
+        turn.under_way.add(call.id)
+        try:
+            message = await self._ran(checked, turn)
+        except ToolError as error:
+            message = failed(call, error.fault)
+        if call.id in turn.under_way:  # else an interrupt has closed the call before it came back
+            await self.ports.journal.end(turn.id, call.id, _state(message), message.results[0])
+            turn.under_way.discard(call.id)
+        return message
+
+    async def _ran(self, checked: Checked, turn: Turn) -> Message:
+        tool, context = checked.tool, checked.context
+        seconds = tool.timeout or self.limits.tool_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                value = await tool.handler(checked.args.value, context)
+        except TimeoutError:
+            return failed(checked.call, _timed_out(checked, seconds))
+        return self._bounded(checked, value if isinstance(value, Outcome) else Outcome(value))
+
+    def _bounded(self, checked: Checked, outcome: Outcome) -> Message:
+        """The result as the model will read it: short, and fenced when it came from outside."""
+        tool, value = checked.tool, outcome.value
+        text = value if isinstance(value, str) else compact(encode(value))
+        content = clipped(text, self.limits.result_chars, "ask for less, or for the next part")
+        tainted = tool.outside or outcome.tainted
+        result = ToolResult(
+            checked.call.id,
+            tool.name,
+            wrapped(content) if tainted else content,
+            said=outcome.said,
+            terminal=outcome.terminal,
+            mended=checked.args.mended,
+        )
+        return Message(Role.TOOL, (result,), tainted=tainted, private=tool.private or outcome.private)
+
+
+_TELL = "Tell the user; do not try another way around it."
+
+
+def compact(value: Any) -> str:
+    """JSON without spaces, in the order it was built."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def failed(call: ToolCall, fault: Fault) -> Message:
+    """A structured error as the result of a call."""
+    error = {"code": fault.code, "message": fault.message, "retryable": fault.retryable, "hint": fault.hint}
+    content = compact({"error": {k: v for k, v in error.items() if v}})
+    return Message(Role.TOOL, (ToolResult(call.id, call.name, content, fault),))
+
+
+def _situation(call: ToolCall, tool: Tool, args: Arguments, turn: Turn) -> Situation:
+    met = conditions(tool, args.reach, turn)
+    return Situation(tool.effect_of(args.value), turn.origin, turn.tainted, call.as_text, met)
+
+
+async def _previewed(tool: Tool, args: Arguments, context: ToolContext) -> Preview | None:
+    """What a person would be shown; None when the phone must first grant the reading of it."""
+    if tool.preview is None:
+        return _plain_preview(tool, args)
+    try:
+        return await tool.preview(args.value, context)
+    except DeviceError as error:
+        if error.code == "permission_denied":
+            return None
+        raise
+
+
+async def _require_preview(checked: Checked) -> Preview:
+    preview = checked.tool.preview
+    if preview is None:
+        return _plain_preview(checked.tool, checked.args)
+    return await preview(checked.args.value, checked.context)
+
+
+def _plain_preview(tool: Tool, args: Arguments) -> Preview:
+    """For a tool without words of its own: its description, and every argument."""
+    lines = tuple((key, value if isinstance(value, str) else compact(value)) for key, value in args.plain.items())
+    reach = (*args.reach.recipients, *args.reach.urls, *(p.shown for p in args.reach.paths))
+    return Preview(tool.description.split(". ")[0], reach[0] if len(reach) == 1 else "", lines)
+
+
+def _digest(checked: Checked, preview: Preview) -> str:
+    """Binds an approval to the resolved arguments and to the state of what they touch."""
+    bound = compact([checked.tool.name, checked.args.plain, encode(preview)])
+    return hashlib.sha256(bound.encode()).hexdigest()
+
+
+def _state(message: Message) -> CallState:
+    error = message.results[0].error
+    if error is None:
+        return CallState.DONE
+    return CallState.UNKNOWN if error.code == UNKNOWN.code else CallState.FAILED
+
+
+def _timed_out(checked: Checked, seconds: float) -> Fault:
+    text = f"{checked.tool.name} did not answer within {seconds:g} s"
+    if checked.effect is Effect.READ:
+        return Fault("timeout", text, retryable=True)
+    return Fault(UNKNOWN.code, f"{text}; whether it took effect is unknown", hint=UNKNOWN.hint)
+
+
+def _no_permission(permission: str, why: str) -> Denied:
+    return Denied("permission_denied", f"the {permission} permission {why}", hint=_PERMISSION)
+
+
+_PERMISSION = "Say so; the owner can grant it in the phone's settings for this app."
+
+
+def _declined(tool: Tool) -> Denied:
+    return Denied("declined", f"the owner said no to {tool.name}; nothing was done", hint=_TELL)

@@ -1,0 +1,28 @@
+"""The state of one running turn: whose word it runs on, and what was decided in it."""
+
+from dataclasses import dataclass, field
+
+from palmclaw.agent.interrupt import Interrupt
+from palmclaw.core.ports import Origin
+from palmclaw.core.tools import Effect
+
+
+@dataclass(slots=True)
+class Turn:
+    """Belongs to one turn alone, so that two conversations never share a decision.
+
+    `words` are the owner's own words in the window; `tainted` and `private` describe the current request;
+    `addresses` are where a job may send without being asked.
+    """
+
+    session: str
+    id: str
+    origin: Origin = Origin.OWNER
+    interrupt: Interrupt = field(default_factory=Interrupt)
+    words: str = ""
+    tainted: bool = False
+    private: bool = False
+    addresses: frozenset[str] = frozenset()
+    declined: set[tuple[str, Effect | None]] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    under_way: set[str] = field(default_factory=set)

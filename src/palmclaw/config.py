@@ -1,0 +1,140 @@
+"""What the owner wrote: `config.toml`, a file for keys, and a few environment variables. Never rewritten on an error."""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from palmclaw.core.codec import decode
+from palmclaw.core.errors import BadArguments, ConfigError, StorageError
+from palmclaw.core.limits import Limits
+from palmclaw.paths import Home
+
+ENVIRONMENT = {
+    "PALMCLAW_PROVIDER": "name",
+    "PALMCLAW_MODEL": "model",
+    "PALMCLAW_BASE_URL": "base_url",
+    "PALMCLAW_API_KEY": "api_key",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSettings:
+    """[tools]"""
+
+    disabled: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FileSettings:
+    """[files]: folders outside the workspace that the owner opens to the file tools."""
+
+    outside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The whole configuration. `provider` and `device` are decoded by the extension they name."""
+
+    provider: dict[str, Any] = field(default_factory=dict)
+    device: dict[str, Any] = field(default_factory=dict)
+    limits: Limits = Limits()
+    tools: ToolSettings = ToolSettings()
+    files: FileSettings = FileSettings()
+
+    @property
+    def provider_name(self) -> str:
+        """The service asked for; an address without a name means any OpenAI-compatible server."""
+        named = self.provider.get("name")
+        return str(named) if named else "openai_chat" if self.provider.get("base_url") else "offline"
+
+    @property
+    def device_name(self) -> str:
+        return str(self.device.get("name") or "virtual")
+
+
+def load(home: Home, environ: Mapping[str, str]) -> Settings:
+    """The configuration as it holds now. Raises ConfigError naming file, line and key."""
+    table = read(home.config)
+    key = read(home.secrets).get("provider", {}).get("api_key")
+    provider = table.get("provider", {})
+    if key and isinstance(provider, dict) and "api_key" not in provider:
+        table["provider"] = {**provider, "api_key": key}
+    settings = decoded(table, home.config)
+    chosen = {field: environ[name] for name, field in ENVIRONMENT.items() if environ.get(name)}
+    return _with_provider(settings, {**settings.provider, **chosen})
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A TOML file as a table; empty when there is none."""
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError("", f"{path}: {error}", "Mend that line; the file has been left as it is.") from error
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+
+
+def decoded(table: dict[str, Any], path: Path) -> Settings:
+    """Check a table against the known settings."""
+    try:
+        return decode(Settings, table)
+    except BadArguments as error:
+        text = path.read_text("utf-8") if path.exists() else ""
+        lines = [_located(problem, text, path) for problem in error.problems]
+        raise ConfigError("", "\n".join(lines), "The file has been left as it is.") from error
+
+
+def known_keys() -> list[str]:
+    """Every setting that has a place of its own, as dotted keys."""
+    provider = ["name", "model", "base_url", "api_key", "proxy"]
+    limits = [f.name for f in fields(Limits)]
+    names = {"provider": provider, "device": ["name"], "limits": limits, "tools": ["disabled"], "files": ["outside"]}
+    return [f"{table}.{key}" for table, keys in names.items() for key in keys]
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Replace a file whole, readable by its owner alone."""
+    temporary = path.with_suffix(".new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        temporary.replace(path)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}", "Is the disk full or read-only?") from error
+
+
+def _with_provider(settings: Settings, provider: dict[str, Any]) -> Settings:
+    return Settings(provider, settings.device, settings.limits, settings.tools, settings.files)
+
+
+def _located(problem: str, text: str, path: Path) -> str:
+    """The problem with the line its key stands on, and the nearest known key."""
+    key = problem.partition(":")[0]
+    line = _line_of(key, text)
+    near = difflib.get_close_matches(key, [*known_keys(), *(f.name for f in fields(Settings))], n=1, cutoff=0.7)
+    guess = f" (did you mean {near[0]}?)" if "no such field" in problem and near and near[0] != key else ""
+    return f"{path}{f', line {line}' if line else ''}: {problem}{guess}"
+
+
+def _line_of(key: str, text: str) -> int:
+    table, _, name = key.rpartition(".")
+    current = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"\s*\[+\s*([\w.\-]+)", line):
+            current = header[1]
+            if current == key:
+                return number
+        elif re.match(rf"\s*\"?{re.escape(name.split('[')[0])}\"?\s*=", line) and current == table:
+            return number
+    return 0

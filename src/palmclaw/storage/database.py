@@ -1,0 +1,132 @@
+"""One SQLite file, one thread that writes to it, migrations by number.
+
+Every operation is one function run inside one transaction on the writer's thread, so a kill at any instant leaves
+either all of it or none. `synchronous=FULL`, because a phone's battery dies too.
+"""
+
+import asyncio
+import os
+import sqlite3
+import stat
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeVar
+
+from palmclaw.core.errors import StorageError
+
+T = TypeVar("T")
+Work = Callable[[sqlite3.Connection], T]
+
+
+@dataclass(slots=True)
+class Database:
+    """Opened lazily on its own thread; `readonly` opens an existing file beside the process that writes."""
+
+    path: Path
+    readonly: bool = False
+    _thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="palmclaw-database")
+    )
+    _connection: sqlite3.Connection | None = None
+
+    async def run(self, work: Work[T]) -> T:
+        """Run `work` in one transaction. Raises StorageError, and then nothing of it is kept."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._transaction, work)
+
+    async def close(self) -> None:
+        loop = asyncio.get_running_loop()
+        await loop.run_in_executor(self._thread, self._close)
+        self._thread.shutdown(wait=True)
+
+    def _transaction(self, work: Work[T]) -> T:
+        try:
+            connection = self._opened()
+            with connection:
+                if not self.readonly:
+                    connection.execute("BEGIN IMMEDIATE")
+                return work(connection)
+        except sqlite3.Error as error:
+            raise _explained(error, self.path) from error
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = _connect_readonly(self.path) if self.readonly else _connect(self.path)
+        return self._connection
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _connect_readonly(path: Path) -> sqlite3.Connection:
+    if not path.exists():
+        return _migrated(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
+    uri = f"{path.as_uri()}?mode=ro"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+    if connection.execute("PRAGMA user_version").fetchone()[0] > len(_scripts()):
+        connection.close()
+        raise _too_new(path)
+    return connection
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    _private_file(path)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        return _migrated(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+
+
+def _private_file(path: Path) -> None:
+    """Create the file readable by its owner alone, whatever the umask says."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StorageError(
+            f"cannot write {path}: {error.strerror}", "Make the folder writable, or choose another with PALMCLAW_HOME."
+        ) from error
+    if stat.S_IMODE(os.fstat(descriptor).st_mode) & 0o077:
+        os.fchmod(descriptor, 0o600)
+    os.close(descriptor)
+
+
+def _migrated(connection: sqlite3.Connection, path: Path | None = None) -> sqlite3.Connection:
+    """Bring the schema up to date, each step in a transaction of its own."""
+    scripts = _scripts()
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(scripts):
+        raise _too_new(path)
+    for number, script in enumerate(scripts[version:], version + 1):
+        connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version={number};\nCOMMIT;")
+    return connection
+
+
+def _scripts() -> list[str]:
+    folder = files("palmclaw.storage") / "migrations"
+    return [f.read_text("utf-8") for f in sorted(folder.iterdir(), key=lambda f: f.name) if f.name.endswith(".sql")]
+
+
+def _too_new(path: Path | None) -> StorageError:
+    return StorageError(f"{path} was written by a newer PalmClaw", "Update PalmClaw: pip install -U palmclaw")
+
+
+def _explained(error: sqlite3.Error, path: Path) -> StorageError:
+    text = str(error)
+    if "full" in text or "disk I/O" in text:
+        return StorageError(f"no space left to write {path}; nothing half-written was kept", "Free some space.")
+    if "readonly" in text or "unable to open" in text:
+        return StorageError(f"cannot write {path}: {text}", "Make the folder writable, or set PALMCLAW_HOME.")
+    if "malformed" in text or "not a database" in text:
+        return StorageError(f"{path} is damaged: {text}", "Keep a copy of the file, then move it away and start again.")
+    return StorageError(f"{path}: {text}")

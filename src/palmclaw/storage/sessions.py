@@ -1,0 +1,176 @@
+"""Sessions, their turns and their append-only log."""
+
+import json
+import sqlite3
+from dataclasses import dataclass, field
+from typing import Any
+
+from palmclaw.core.codec import decode, encode
+from palmclaw.core.errors import SessionNotFound
+from palmclaw.core.events import TurnEnded
+from palmclaw.core.messages import Message, utc_now
+from palmclaw.core.ports import Inbound, OpenTurn, Tail
+from palmclaw.storage.database import Database
+
+CACHED_SESSIONS = 8
+CACHED_MESSAGES = 400
+
+
+@dataclass(frozen=True, slots=True)
+class SessionInfo:
+    """One line of the list of sessions. Times are ISO 8601 in UTC; tokens are summed over all turns."""
+
+    id: str
+    title: str
+    created: str
+    updated: str
+    messages: int
+    turns: int
+    input: int
+    output: int
+
+
+@dataclass(slots=True)
+class Sessions:
+    """The only writer of `session`, `turn` and `message`; keeps the tails of a few sessions decoded in memory."""
+
+    database: Database
+    _tails: dict[str, tuple[int, list[Message]]] = field(default_factory=dict)
+
+    async def begin(self, turn: str, inbound: Inbound, message: Message, model: str) -> None:
+        """Store a turn and the message that started it, creating the session if need be."""
+        at = _now()
+
+        def work(db: sqlite3.Connection) -> int:
+            title = " ".join(message.text.split())[:60]
+            db.execute("INSERT OR IGNORE INTO session VALUES (?, ?, ?, ?)", (inbound.session, title, at, at))
+            db.execute(
+                "INSERT INTO turn (id, session, origin, sender, model, state, started) VALUES (?,?,?,?,?,'running',?)",
+                (turn, inbound.session, inbound.origin, inbound.sender, model, at),
+            )
+            return _append(db, inbound.session, turn, message, at)
+
+        self._remember(inbound.session, await self.database.run(work), message)
+
+    async def append(self, session: str, turn: str, message: Message) -> None:
+        """Add one message to the log."""
+        at = _now()
+        position = await self.database.run(lambda db: _append(db, session, turn, message, at))
+        self._remember(session, position, message)
+
+    async def end(self, turn: str, ended: TurnEnded, state: str = "ended") -> None:
+        """Close a turn with its outcome and what it cost."""
+        error = json.dumps(encode(ended.error), ensure_ascii=False) if ended.error else ""
+        use = ended.usage
+        counted = (use.input, use.output, use.cached, use.reasoning, use.requests, int(use.estimated))
+        await self.database.run(
+            lambda db: db.execute(
+                "UPDATE turn SET state=?, stop=?, error=?, input=?, output=?, cached=?, reasoning=?, requests=?,"
+                " estimated=?, ended=? WHERE id=?",
+                (state, ended.stop, error, *counted, _now(), turn),
+            )
+        )
+
+    async def tail(self, session: str, count: int) -> Tail:
+        """The newest `count` messages at most, read by index; the whole log is never loaded."""
+        cached = self._tails.get(session)
+        if cached is None or (len(cached[1]) < count and cached[0] > 0):
+            cached = await self.database.run(lambda db: _tail(db, session, max(count, CACHED_MESSAGES // 2)))
+            self._keep(session, cached)
+        start, messages = cached
+        skip = max(0, len(messages) - count)
+        return Tail(start + skip, tuple(messages[skip:]))
+
+    async def all(self, session: str) -> tuple[Message, ...]:
+        """Every message of a session, for export and show. Raises SessionNotFound."""
+
+        def work(db: sqlite3.Connection) -> list[Message]:
+            if db.execute("SELECT 1 FROM session WHERE id=?", (session,)).fetchone() is None:
+                raise SessionNotFound(f"there is no session named {session!r}")
+            return _tail(db, session, -1)[1]
+
+        return tuple(await self.database.run(work))
+
+    async def listed(self) -> tuple[SessionInfo, ...]:
+        """All sessions, the last used first."""
+        rows = await self.database.run(lambda db: db.execute(_LIST).fetchall())
+        return tuple(SessionInfo(*row) for row in rows)
+
+    async def delete(self, session: str) -> None:
+        """Remove a session and all that belongs to it. Raises SessionNotFound."""
+
+        def work(db: sqlite3.Connection) -> None:
+            if db.execute("DELETE FROM session WHERE id=?", (session,)).rowcount == 0:
+                raise SessionNotFound(f"there is no session named {session!r}")
+            db.execute("DELETE FROM approval WHERE session=? AND answer<>'always'", (session,))
+
+        await self.database.run(work)
+        self._tails.pop(session, None)
+
+    async def open_turns(self) -> tuple[OpenTurn, ...]:
+        """The turns that were running when the last process died, oldest first."""
+
+        def work(db: sqlite3.Connection) -> list[OpenTurn]:
+            turns = db.execute("SELECT id, session FROM turn WHERE state='running' ORDER BY started").fetchall()
+            return [OpenTurn(turn, session, _of_turn(db, turn)) for turn, session in turns]
+
+        return tuple(await self.database.run(work))
+
+    def _remember(self, session: str, position: int, message: Message) -> None:
+        cached = self._tails.get(session)
+        if cached is None:
+            if position > 0:
+                return
+            cached = (0, [])
+            self._keep(session, cached)
+        start, messages = cached
+        messages.append(message)
+        if len(messages) > CACHED_MESSAGES:
+            del messages[: CACHED_MESSAGES // 2]
+            self._tails[session] = (start + CACHED_MESSAGES // 2, messages)
+
+    def _keep(self, session: str, tail: tuple[int, list[Message]]) -> None:
+        self._tails.pop(session, None)
+        while len(self._tails) >= CACHED_SESSIONS:
+            self._tails.pop(next(iter(self._tails)))
+        self._tails[session] = tail
+
+
+_LIST = """
+SELECT s.id, s.title, s.created, s.updated,
+       (SELECT count(*) FROM message m WHERE m.session = s.id),
+       count(t.id), coalesce(sum(t.input), 0), coalesce(sum(t.output), 0)
+FROM session s LEFT JOIN turn t ON t.session = s.id
+GROUP BY s.id ORDER BY s.updated DESC
+"""
+
+
+def _now() -> str:
+    return utc_now().isoformat(timespec="milliseconds")
+
+
+def _append(db: sqlite3.Connection, session: str, turn: str, message: Message, at: str) -> int:
+    body = json.dumps(encode(message), ensure_ascii=False, separators=(",", ":"))
+    position: int = db.execute(
+        "SELECT coalesce(max(position) + 1, 0) FROM message WHERE session=?", (session,)
+    ).fetchone()[0]
+    db.execute("INSERT INTO message VALUES (?, ?, ?, ?, ?)", (session, position, turn, message.role, body))
+    db.execute("UPDATE session SET updated=? WHERE id=?", (at, session))
+    return position
+
+
+def _tail(db: sqlite3.Connection, session: str, count: int) -> tuple[int, list[Message]]:
+    rows = db.execute(
+        "SELECT position, body FROM message WHERE session=? ORDER BY position DESC LIMIT ?", (session, count)
+    ).fetchall()
+    rows.reverse()
+    return (rows[0][0] if rows else 0), _messages(row[1] for row in rows)
+
+
+def _of_turn(db: sqlite3.Connection, turn: str) -> tuple[Message, ...]:
+    rows = db.execute("SELECT body FROM message WHERE turn=? ORDER BY position", (turn,)).fetchall()
+    return tuple(_messages(row[0] for row in rows))
+
+
+def _messages(bodies: Any) -> list[Message]:
+    return [decode(Message, json.loads(body)) for body in bodies]
