@@ -1,4 +1,4 @@
-"""What the owner wrote: `config.toml`, a file for keys, and a few environment variables. Never rewritten on an error."""
+"""What the owner wrote: `config.toml`, a file for keys, a few environment variables. Never rewritten on an error."""
 
 import difflib
 import os
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import BadArguments, ConfigError, StorageError
@@ -66,7 +67,7 @@ def load(home: Home, environ: Mapping[str, str]) -> Settings:
         table["provider"] = {**provider, "api_key": key}
     settings = decoded(table, home.config)
     chosen = {field: environ[name] for name, field in ENVIRONMENT.items() if environ.get(name)}
-    return _with_provider(settings, {**settings.provider, **chosen})
+    return _with_provider(settings, {**_without_foreign_key(settings.provider, chosen), **chosen})
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -116,6 +117,14 @@ def write_secret(path: Path, text: str) -> None:
 
 def _with_provider(settings: Settings, provider: dict[str, Any]) -> Settings:
     return Settings(provider, settings.device, settings.limits, settings.tools, settings.files)
+
+
+def _without_foreign_key(provider: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
+    """A stored key belongs to the stored address: it never travels to one that the environment names."""
+    stored, wanted = str(provider.get("base_url", "")), chosen.get("base_url", "")
+    if not wanted or urlsplit(stored)[:2] == urlsplit(wanted)[:2]:
+        return provider
+    return {name: value for name, value in provider.items() if name not in ("api_key", "headers")}
 
 
 def _located(problem: str, text: str, path: Path) -> str:

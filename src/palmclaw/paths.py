@@ -39,6 +39,14 @@ class Home:
         return self.root / "history"
 
     @property
+    def trash(self) -> Path:
+        return self.root / "trash"
+
+    @property
+    def marks(self) -> Path:
+        return self.root / "tainted.json"
+
+    @property
     def shared(self) -> Path:
         return self.root / "shared"
 

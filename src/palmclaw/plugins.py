@@ -1,7 +1,7 @@
 """Finds extensions: files of our own folders first, then entry points of installed packages."""
 
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import BadArguments, ConfigError
 from palmclaw.core.plugin import Kind, Parts, Plugin
+from palmclaw.core.ports import Request
 from palmclaw.core.tools import Module, Tool
 
 
@@ -31,10 +32,19 @@ def build(kind: Kind, name: str, table: dict[str, Any], parts: Parts) -> Any:
     """Decode the user's table with the extension's own config class and create the object."""
     found = load(kind, name)
     try:
-        config = decode(found.config, table)
+        config: Any = decode(found.config, table)
     except BadArguments as error:
         raise ConfigError(kind.value.removesuffix("s"), "; ".join(error.problems)) from error
     return found.create(config, parts)
+
+
+def to_wire(name: str) -> Callable[[Request], dict[str, Any]]:
+    """The pure function with which a provider puts a request on the wire."""
+    for module in _modules(Kind.PROVIDER.value, name):
+        if (found := getattr(module, "to_wire", None)) is not None:
+            wire: Callable[[Request], dict[str, Any]] = found
+            return wire
+    raise ConfigError("provider.name", f"{name} has no wire format")
 
 
 def tools() -> tuple[dict[str, Tool], dict[str, Module]]:

@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from palmclaw.core.codec import decode_mending, encode
@@ -69,7 +69,13 @@ def resolved(tool: Tool, call: ToolCall, workspace: Workspace, mended: tuple[str
 
     value: Any
     value, _ = decode_mending(tool.arguments, call.arguments, {Access: path, Outward: outward})
+    reach.paths += [p for p in _values(value) if isinstance(p, CheckedPath) and p not in reach.paths]
     return Arguments(value, encode(value), reach, mended)
+
+
+def _values(args: Any) -> list[Any]:
+    """Also what was left out: a default path is reached like a given one."""
+    return [getattr(args, f.name) for f in fields(args)]
 
 
 def _readable(tool: Tool, call: ToolCall, limit: int) -> None:

@@ -4,6 +4,7 @@ import re
 import unicodedata
 
 MARKER = "...[truncated]"
+_DIRECTIONS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -46,3 +47,12 @@ def tokens(text: str) -> int:
     """
     plain = len(text.encode("ascii", "ignore"))
     return -(-plain * 10 // 42) + -(-(len(text) - plain) * 2 // 3)
+
+
+def printable(text: str) -> str:
+    """The text without what could steer a terminal or turn its direction; emoji joiners stay."""
+    return "".join(c for c in text if c in "\n\t" or not _steers(c))
+
+
+def _steers(char: str) -> bool:
+    return unicodedata.category(char) == "Cc" or char in _DIRECTIONS

@@ -58,6 +58,10 @@ class Workspace:
         except (OSError, ValueError) as error:
             raise _outside(text, "it cannot be followed") from error
 
+    def real(self, path: CheckedPath) -> Path:
+        """Where a checked path lies, for records; never for opening."""
+        return Path(os.path.realpath(self.roots[path.root])).joinpath(*path.parts)
+
     @contextmanager
     def folder(self, path: CheckedPath, *, create: bool = False) -> Iterator[int]:
         """A directory handle for the folder that holds `path`, reached from its root without following a link."""
@@ -152,6 +156,7 @@ class Workspace:
 
 
 WORKSPACE: Service[Workspace] = Service("workspace")
+TRASH: Service[Path] = Service("trash")
 
 
 def _unused(trash: Path, name: str) -> str:

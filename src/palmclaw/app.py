@@ -1,0 +1,180 @@
+"""The composition root: the only module that names concrete classes."""
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, fields, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from palmclaw import config, plugins
+from palmclaw.agent.context import SessionContext
+from palmclaw.agent.loop import Agent
+from palmclaw.agent.routing import ModuleRoutes
+from palmclaw.agent.toolbox import Ports, Toolbox
+from palmclaw.config import Settings
+from palmclaw.core.device import DEVICE
+from palmclaw.core.errors import ConfigError, StorageError
+from palmclaw.core.plugin import Kind, Parts
+from palmclaw.core.ports import CLOCK, ROUTES, Approver, Provider
+from palmclaw.core.tools import Module, Service, Tool
+from palmclaw.guard.marks import MARKS, Marks
+from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
+from palmclaw.paths import Home
+from palmclaw.paths import home as home_of
+from palmclaw.runtime.turns import Turns
+from palmclaw.storage.database import Database
+from palmclaw.storage.journal import Approvals, CallJournal
+from palmclaw.storage.lock import HomeLock
+from palmclaw.storage.sessions import Sessions
+
+COMMON_PROVIDER_KEYS = frozenset({"model", "base_url", "api_key", "proxy", "headers"})
+
+
+@dataclass(slots=True)
+class App:
+    """Everything that is there once the configuration is read; turns need `opened`."""
+
+    home: Home
+    settings: Settings
+    environ: Mapping[str, str]
+    device: Any
+    tools: dict[str, Tool]
+    modules: dict[str, Module]
+    database: Database
+    _provider: Provider | None = field(default=None)
+    _routes: ModuleRoutes | None = field(default=None)
+
+    @property
+    def sessions(self) -> Sessions:
+        return Sessions(self.database)
+
+    @property
+    def model(self) -> str:
+        return str(self.settings.provider.get("model", ""))
+
+    def provider(self) -> Provider:
+        """The model service of the configuration, made when it is first needed."""
+        if self._provider is None:
+            self._provider = self.provider_named(self.settings.provider_name)
+        return self._provider
+
+    def provider_named(self, name: str) -> Provider:
+        """Raises ConfigError when there is none of that name, or its settings are wrong."""
+        known = {f.name for f in fields(plugins.load(Kind.PROVIDER, name).config)}
+        dropped = {"name"} | (COMMON_PROVIDER_KEYS - known)
+        table = {k: v for k, v in self.settings.provider.items() if k not in dropped}
+        provider: Provider = plugins.build(Kind.PROVIDER, name, table, self._parts())
+        return provider
+
+    def routes(self) -> ModuleRoutes:
+        if self._routes is None:
+            self._routes = ModuleRoutes(self.modules, self.tools, self.device.now)
+        return self._routes
+
+    def context(self, sessions: Sessions, provider: Provider) -> SessionContext:
+        """What a session's requests are built from; a provider that costs nothing is offered every tool."""
+        return SessionContext(
+            policy(), self.model, sessions, self.routes(), self.tools, self.modules, self.settings.limits,
+            route=not provider.local,
+        )  # fmt: skip
+
+    def workspace(self, session: str) -> Workspace:
+        """The folders that a session's file tools may reach, made if they are not there."""
+        outside = {str(Path(p)): Path(p) for p in self.settings.files.outside}
+        roots = {"session": self.home.workspace(session), "shared": self.home.shared}
+        try:
+            for folder in roots.values():
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise StorageError(f"cannot write in {self.home.root}: {error.strerror}", _CHOOSE_HOME) from error
+        return Workspace({**roots, **outside})
+
+    def _parts(self) -> Parts:
+        return Parts(self.home.root, self.device, self.settings.limits, self.environ)
+
+
+_CHOOSE_HOME = "Make the folder writable, or choose another with PALMCLAW_HOME."
+
+
+def assembled(environ: Mapping[str, str], *, device: str = "", readonly: bool = True) -> App:
+    """Read the configuration and build what needs no lock. Raises ConfigError."""
+    home = home_of(environ)
+    settings = config.load(home, environ)
+    parts = Parts(home.root, None, settings.limits, environ)
+    table = {k: v for k, v in settings.device.items() if k != "name"}
+    phone = plugins.build(Kind.DEVICE, device or settings.device_name, table, parts)
+    tools, modules = plugins.tools()
+    _check_disabled(settings, tools)
+    return App(home, settings, environ, phone, _described(tools, modules), modules, Database(home.database, readonly))
+
+
+@asynccontextmanager
+async def opened(app: App, approver: Approver, purpose: str = "chat") -> AsyncIterator[Turns]:
+    """Own the home, close what a crash left open, and be ready to run turns. Raises HomeBusy, StorageError."""
+    lock = HomeLock(app.home.lock)
+    lock.acquire(purpose)
+    app.database = Database(app.home.database)
+    try:
+        _log_to(app.home)
+        sessions, journal, grants = Sessions(app.database), CallJournal(app.database), Approvals(app.database)
+        ports = Ports(approver, grants, app.device, journal)
+
+        def agent(session: str) -> Agent:
+            provider = app.provider()
+            toolbox = Toolbox(app.tools, app.workspace(session), ports, app.settings.limits,
+                              _services(app, app.workspace(session)), app.settings.tools.disabled)  # fmt: skip
+            return Agent(provider, app.context(sessions, provider), toolbox, app.settings.limits)
+
+        turns = Turns(sessions, journal, app.device, agent, app.model or app.settings.provider_name)
+        await turns.recover()
+        yield turns
+    finally:
+        if app._provider is not None:
+            await app._provider.close()
+        await app.database.close()
+        lock.release()
+
+
+def policy() -> str:
+    """The text that every request begins with."""
+    return (files("palmclaw") / "prompts" / "AGENT.md").read_text("utf-8").strip()
+
+
+def _services(app: App, workspace: Workspace) -> dict[Service[Any], Any]:
+    return {
+        DEVICE: app.device,
+        CLOCK: app.device,
+        ROUTES: app.routes(),
+        WORKSPACE: workspace,
+        MARKS: Marks(app.home.marks),
+        TRASH: app.home.trash,
+    }
+
+
+def _described(tools: dict[str, Tool], modules: dict[str, Module]) -> dict[str, Tool]:
+    """`find_tools` says which families there are; the list is data, so an installed family appears in it."""
+    families = "; ".join(
+        f"{m.name} ({m.about})" for m in sorted(modules.values(), key=lambda m: m.name) if not m.always
+    )
+    finder = tools.get("find_tools")
+    if finder is None:
+        return tools
+    return {**tools, finder.name: replace(finder, description=f"{finder.description} {families}.")}
+
+
+def _check_disabled(settings: Settings, tools: dict[str, Tool]) -> None:
+    unknown = sorted(set(settings.tools.disabled) - set(tools))
+    if unknown:
+        raise ConfigError("tools.disabled", f"there is no tool named {', '.join(unknown)}", "palmclaw tools")
+
+
+def _log_to(home: Home) -> None:
+    """Bugs are written to a file of the home; the level can be raised by nobody but the owner of the code."""
+    root = logging.getLogger("palmclaw")
+    if not root.handlers:
+        handler = logging.FileHandler(home.log, encoding="utf-8", delay=True)
+        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
+        root.addHandler(handler)
+        root.propagate = False

@@ -1,0 +1,38 @@
+"""Asks the person at the terminal whether a call may run."""
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.formatted_text import FormattedText
+
+from palmclaw.cli.screen import Screen
+from palmclaw.cli.texts import Texts
+from palmclaw.core.events import Answer, ApprovalAsked
+
+KEYS = {
+    "o": Answer.ONCE, "y": Answer.ONCE, "yes": Answer.ONCE, "once": Answer.ONCE, "是": Answer.ONCE, "好": Answer.ONCE,
+    "s": Answer.SESSION, "session": Answer.SESSION, "a": Answer.ALWAYS, "always": Answer.ALWAYS,
+    "n": Answer.NO, "no": Answer.NO, "": Answer.NO, "不": Answer.NO, "否": Answer.NO,
+}  # fmt: skip
+
+
+async def asked(screen: Screen, question: ApprovalAsked, texts: Texts) -> Answer:
+    """Show the call and read one answer; Enter, Ctrl-C, Ctrl-D and anything unclear twice are a no."""
+    screen.question(question)
+    prompt: PromptSession[str] = PromptSession()
+    for _ in range(2):
+        try:
+            reply = await prompt.prompt_async(
+                FormattedText([("bold", f"{texts('approve')} {choices(question, texts)} ")]),
+                handle_sigint=False,  # Ctrl-C is a key here, and the turn keeps its own handler
+            )
+        except (EOFError, KeyboardInterrupt):
+            return Answer.NO
+        answer = KEYS.get(reply.strip().lower())
+        if answer is not None and (answer is Answer.NO or answer in question.scopes):
+            return answer
+    return Answer.NO
+
+
+def choices(question: ApprovalAsked, texts: Texts) -> str:
+    """The answers that are possible for this call, in words."""
+    lasting = [texts(f"choice_{s.value}") for s in question.scopes if s is not Answer.ONCE]
+    return "".join((texts("choices"), *lasting, texts("choice_no")))

@@ -1,0 +1,170 @@
+"""`palmclaw chat`: a conversation, or one message whose answer goes to stdout."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import click
+
+from palmclaw.agent.interrupt import Interrupt
+from palmclaw.app import App, assembled, opened
+from palmclaw.cli.texts import Texts, texts
+from palmclaw.core.codec import encode
+from palmclaw.core.events import Answer, ApprovalAsked, Event, MessageAdded, Stop, TextDelta, ToolEnded, TurnEnded
+from palmclaw.core.messages import Role
+from palmclaw.core.ports import Approver, Inbound
+from palmclaw.runtime.approvals import FixedApprover
+from palmclaw.runtime.turns import Turns
+
+LOCAL = "main"
+FAILED, STOPPED = 1, 130
+
+
+@click.command()
+@click.argument("text", required=False)
+@click.option("--json", "as_json", is_flag=True, help="One JSON event per line on stdout.")
+@click.option(
+    "--approve",
+    type=click.Choice(["ask", "always", "never"]),
+    default=None,
+    help="Who answers approvals: you (the default in a terminal), or a fixed yes or no.",
+)
+@click.option("--session", default=LOCAL, show_default=True, metavar="NAME", help="Which conversation.")
+@click.option(
+    "--device", default="", metavar="NAME", help="Which phone: virtual (the default) or an installed backend."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Only the answer and errors.")  # fmt: skip
+def chat(text: str | None, as_json: bool, approve: str | None, session: str, device: str, quiet: bool) -> None:
+    """Talk to the agent.
+
+    With TEXT (or - for standard input) it answers that one message: the answer on stdout, everything else on
+    stderr, exit code 0 unless the turn failed. Without TEXT it opens a conversation.
+
+    \b
+    palmclaw chat "How much battery is left?"
+    palmclaw chat --approve never "text Mei Lin that I'm late"
+    echo "what's on my calendar?" | palmclaw chat -
+    """
+    piped = text is None and not sys.stdin.isatty()
+    message = sys.stdin.read() if text == "-" or piped else text
+    if message is not None and not message.strip():
+        raise click.UsageError("the message is empty")
+    app = assembled(os.environ, device=device)
+    talk = Talk(app, texts(os.environ), session, as_json, quiet, message is not None)
+    sys.exit(asyncio.run(talk.once(message, approve) if message is not None else talk.conversation(approve)))
+
+
+@dataclass(slots=True)
+class Talk:
+    """One run of the command."""
+
+    app: App
+    texts: Texts
+    session: str
+    as_json: bool
+    quiet: bool
+    one_shot: bool
+    interrupt: Interrupt = field(default_factory=Interrupt)
+    _screen: "Shown | None" = None
+
+    async def once(self, message: str, approve: str | None) -> int:
+        """Answer one message; returns the exit code."""
+        async with opened(self.app, self.approver(approve), "chat") as turns:
+            with self._stoppable():
+                return await self.answer(turns, message)
+
+    async def conversation(self, approve: str | None) -> int:
+        """Read messages until the person leaves."""
+        from palmclaw.cli.conversation import converse
+
+        async with opened(self.app, self.approver(approve), "chat") as turns:
+            return await converse(self, turns)
+
+    async def answer(self, turns: Turns, message: str) -> int:
+        """Run one turn and show it."""
+        self.interrupt = Interrupt()
+        code = FAILED
+        async for event in turns.run(Inbound(self.session, message), self.interrupt):
+            self._show(event)
+            if isinstance(event, TurnEnded):
+                code = exit_code(event)
+        return code
+
+    def approver(self, approve: str | None) -> Approver:
+        """In a terminal the person is asked; elsewhere nobody can be, and that is a no."""
+        if approve == "always":
+            return FixedApprover(Answer.ONCE)
+        if approve == "never" or not (sys.stdin.isatty() and sys.stderr.isatty()) or self.as_json:
+            return FixedApprover(Answer.NO)
+        return self
+
+    async def ask(self, question: ApprovalAsked) -> Answer:
+        """Implements the Approver port at the terminal."""
+        from palmclaw.cli.asking import asked
+
+        return await asked(self.shown().screen, question, self.texts)
+
+    def shown(self) -> "Shown":
+        if self._screen is None:
+            self._screen = Shown(self.texts, self.one_shot, self.quiet)
+        return self._screen
+
+    def _show(self, event: Event) -> None:
+        if self.as_json:
+            click.echo(json.dumps(encode(event), ensure_ascii=False))
+        elif not (isinstance(event, MessageAdded) and event.message.role is Role.USER):
+            self.shown().show(event)
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[None]:
+        """The first Ctrl-C stops the turn, the second one the program."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGINT, lambda: stop_or_leave(self))
+        try:
+            yield
+        finally:
+            loop.remove_signal_handler(signal.SIGINT)
+
+
+def stop_or_leave(talk: Talk) -> None:
+    if talk.interrupt.is_set:
+        os._exit(STOPPED)  # what was under way is named "outcome unknown" at the next start
+    talk.interrupt.set()
+
+
+class Shown:
+    """The screen, and the plain way of writing when stdout is not a terminal."""
+
+    def __init__(self, words: Texts, one_shot: bool, quiet: bool) -> None:
+        from palmclaw.cli.screen import terminal
+
+        self.screen = terminal(words, one_shot=one_shot, quiet=quiet)
+        self.plain = one_shot and not sys.stdout.isatty()
+
+    def show(self, event: Event) -> None:
+        if isinstance(event, ToolEnded) and event.result.said:
+            self.screen.settle()
+            click.echo(event.result.said)
+        if self.plain and isinstance(event, TextDelta):
+            click.echo(event.text, nl=False)
+            return
+        if (
+            self.plain
+            and isinstance(event, MessageAdded)
+            and event.message.role is Role.ASSISTANT
+            and event.message.text
+        ):
+            click.echo()
+        self.screen.show(event)
+
+
+def exit_code(ended: TurnEnded) -> int:
+    """0 for a turn that came to its end, also with a declined call in it."""
+    if ended.stop in (Stop.DONE, Stop.TERMINAL_TOOL):
+        return 0
+    return STOPPED if ended.stop is Stop.CANCELLED else FAILED

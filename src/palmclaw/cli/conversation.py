@@ -1,0 +1,103 @@
+"""The open conversation: a prompt, slash commands, and turns that Ctrl-C stops."""
+
+import asyncio
+import secrets
+import signal
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.history import FileHistory
+from rich.text import Text as Line
+
+from palmclaw import __version__
+from palmclaw.core.errors import PalmclawError
+from palmclaw.runtime.turns import Turns
+
+if TYPE_CHECKING:
+    from palmclaw.cli.chat import Talk
+
+COMMANDS = ("/help", "/new", "/stop", "/tools", "/model", "/sessions", "/exit")
+
+
+async def converse(talk: "Talk", turns: Turns) -> int:
+    """Read, answer, repeat. A failed turn does not end the conversation."""
+    note(talk, talk.texts("welcome", version=__version__, provider=_model(talk), device=talk.app.device.name))
+    prompt: PromptSession[str] = PromptSession(
+        history=FileHistory(str(talk.app.home.history)), completer=WordCompleter(list(COMMANDS), sentence=True)
+    )
+    while True:
+        try:
+            text = (await prompt.prompt_async("› ")).strip()
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return 0
+        if text.startswith("/"):
+            if await command(talk, text):
+                return 0
+        elif text:
+            await _turn(talk, turns, text)
+
+
+async def command(talk: "Talk", text: str) -> bool:
+    """Run a slash command; True when the conversation is over."""
+    name, _, rest = text.partition(" ")
+    if name in ("/exit", "/quit"):
+        return True
+    actions: dict[str, Callable[[], Awaitable[None]]] = {
+        "/help": lambda: _say(talk, talk.texts("help")),
+        "/stop": lambda: _say(talk, talk.texts("nothing_to_stop")),
+        "/new": lambda: _change(talk, f"chat-{secrets.token_hex(3)}", "new"),
+        "/tools": lambda: _tools(talk),
+        "/model": lambda: _say(talk, _model(talk)),
+        "/sessions": lambda: _change(talk, rest.strip(), "current") if rest.strip() else _sessions(talk),
+    }
+    action = actions.get(name)
+    try:
+        await (action() if action else _say(talk, talk.texts("unknown_command", name=name)))
+    except PalmclawError as error:
+        await _say(talk, str(error))
+    return False
+
+
+async def _turn(talk: "Talk", turns: Turns, text: str) -> None:
+    loop = asyncio.get_running_loop()
+    loop.add_signal_handler(signal.SIGINT, lambda: talk.interrupt.set())
+    try:
+        await talk.answer(turns, text)
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+async def _say(talk: "Talk", text: str) -> None:
+    note(talk, text)
+
+
+def note(talk: "Talk", text: str) -> None:
+    talk.shown().screen.notes.print(Line(text, style="dim"))
+
+
+async def _change(talk: "Talk", session: str, text: str) -> None:
+    talk.session = session
+    note(talk, talk.texts(text, session=session))
+
+
+async def _tools(talk: "Talk") -> None:
+    for tool in talk.app.tools.values():
+        note(talk, f"{tool.name}: {tool.description}")
+
+
+async def _sessions(talk: "Talk") -> None:
+    found = await talk.app.sessions.listed()
+    if not found:
+        note(talk, talk.texts("no_sessions"))
+    for info in found:
+        mark = "→ " if info.id == talk.session else "  "
+        note(talk, f"{mark}{info.id}  {info.title}  ({info.messages})")
+
+
+def _model(talk: "Talk") -> str:
+    name, model = talk.app.settings.provider_name, talk.app.model
+    return f"{name} {model}".strip()

@@ -1,0 +1,88 @@
+"""The `palmclaw` command: a list of commands, each imported only when it runs."""
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from palmclaw import __version__
+from palmclaw.core.errors import PalmclawError
+
+COMMANDS = {
+    "approvals": "palmclaw.cli.approvals:approvals",
+    "chat": "palmclaw.cli.chat:chat",
+    "completion": "palmclaw.cli.completion:completion",
+    "config": "palmclaw.cli.settings:config",
+    "doctor": "palmclaw.cli.doctor:doctor",
+    "phone": "palmclaw.cli.phone:phone",
+    "prompt": "palmclaw.cli.inspect:prompt",
+    "sessions": "palmclaw.cli.sessions:sessions",
+    "tools": "palmclaw.cli.inspect:tools",
+    "trash": "palmclaw.cli.trash:trash",
+}
+SUMMARIES = {
+    "approvals": "What may run without asking, and what was allowed for good.",
+    "chat": "Talk to the agent: a conversation, or one message.",
+    "completion": "Print the shell code that completes commands.",
+    "config": "Show and change settings.",
+    "doctor": "Check that everything works, and say what to mend.",
+    "phone": "Look at the virtual phone, or reset it.",
+    "prompt": "Show the exact request that a message would send.",
+    "sessions": "List, show, export and delete conversations.",
+    "tools": "List the tools, or explain one.",
+    "trash": "List and restore files that the agent deleted.",
+}
+
+
+class Commands(click.Group):
+    """A group whose commands are imported when they are used, so that starting stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(SUMMARIES.items()))
+
+
+@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="palmclaw")
+@click.pass_context
+def cli(ctx: click.Context) -> None:
+    """PalmClaw: an AI agent that lives on your phone.
+
+    Without a command it opens a conversation. It needs no key: the offline assistant answers until you
+    connect a model (palmclaw config set provider.base_url URL).
+    """
+    if ctx.invoked_subcommand is None:
+        command = Commands.get_command(cli, ctx, "chat")
+        assert command is not None
+        ctx.invoke(command)
+
+
+def main(argv: list[str] | None = None) -> Any:
+    """Run the command line. Errors that a person can mend are one or two lines, never a traceback."""
+    try:
+        cli.main(argv, prog_name="palmclaw", standalone_mode=True)
+    except PalmclawError as error:
+        complain(error)
+        sys.exit(1)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+
+
+def complain(error: PalmclawError) -> None:
+    """Say on stderr what is wrong and what to do."""
+    click.secho(f"Error: {error}", fg="red", err=True)
+    if error.hint:
+        click.echo(error.hint, err=True)

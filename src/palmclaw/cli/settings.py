@@ -1,0 +1,128 @@
+"""`palmclaw config`: show and change settings. A key goes to a file of its own and is never shown again."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from palmclaw import config as settings
+from palmclaw.core.errors import ConfigError
+from palmclaw.paths import home as home_of
+
+SECRET = "provider.api_key"
+
+
+@click.group()
+def config() -> None:
+    """Show and change settings.
+
+    \b
+    palmclaw config set provider.base_url http://localhost:11434/v1
+    palmclaw config set provider.model qwen3:4b
+    palmclaw config set provider.api_key sk-…
+    """
+
+
+@config.command()
+def path() -> None:
+    """Where the configuration lies."""
+    click.echo(home_of(os.environ).config)
+
+
+@config.command()
+@click.argument("key", required=False)
+def get(key: str | None) -> None:
+    """The value of one setting, or all that are set. Keys are shown as ***."""
+    home = home_of(os.environ)
+    table = settings.read(home.config)
+    if settings.read(home.secrets).get("provider", {}).get("api_key"):
+        table.setdefault("provider", {})["api_key"] = "***"
+    flat = dict(_flat(table, ""))
+    if key is None:
+        for name, value in flat.items():
+            click.echo(f"{name} = {_shown(name, value)}")
+    elif key in flat:
+        click.echo(_shown(key, flat[key]))
+    elif key not in settings.known_keys():
+        raise ConfigError(key, "no such setting", f"There are: {', '.join(settings.known_keys())}")
+
+
+@config.command("set")
+@click.argument("key")
+@click.argument("value")
+def set_(key: str, value: str) -> None:
+    """Set KEY to VALUE; comments and everything else in the file stay. Lists are written a,b,c."""
+    home = home_of(os.environ)
+    if key == SECRET:
+        _set_secret(home.secrets, value)
+        click.echo(f"{key} is set (in {home.secrets}, readable by you alone).", err=True)
+        return
+    text = edited(home.config, key, value)
+    settings.write_secret(home.config, text)
+    click.echo(f"{key} = {value}", err=True)
+
+
+@config.command()
+@click.argument("key")
+def unset(key: str) -> None:
+    """Go back to the default of KEY."""
+    home = home_of(os.environ)
+    if key == SECRET:
+        home.secrets.unlink(missing_ok=True)
+    else:
+        settings.write_secret(home.config, edited(home.config, key, None))
+    click.echo(f"{key} is back to its default.", err=True)
+
+
+def edited(path: Path, key: str, value: str | None) -> str:
+    """The file's text with one key changed, checked before it is written. Raises ConfigError."""
+    import tomlkit
+
+    settings.read(path)
+    document = tomlkit.parse(path.read_text("utf-8") if path.exists() else "")
+    table, _, name = key.rpartition(".")
+    if not table:
+        raise ConfigError(key, "name a setting like provider.model", f"There are: {', '.join(settings.known_keys())}")
+    holder: Any = document
+    for part in table.split("."):
+        holder = holder.setdefault(part, tomlkit.table())
+    if value is None:
+        holder.pop(name, None)
+    else:
+        holder[name] = _typed(key, value)
+    text = tomlkit.dumps(document)
+    settings.decoded(document.unwrap(), path)
+    return text
+
+
+def _typed(key: str, value: str) -> Any:
+    if key in ("tools.disabled", "files.outside"):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    if key.startswith("limits."):
+        try:
+            return float(value) if "." in value else int(value)
+        except ValueError as error:
+            raise ConfigError(key, f"expected a number, got {value!r}") from error
+    return {"true": True, "false": False}.get(value.lower(), value)
+
+
+def _set_secret(path: Path, value: str) -> None:
+    import tomlkit
+
+    settings.write_secret(path, tomlkit.dumps({"provider": {"api_key": value}}))
+
+
+def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        found += _flat(value, f"{name}.") if isinstance(value, dict) else [(name, value)]
+    return found
+
+
+def _shown(key: str, value: Any) -> str:
+    secret = any(
+        word in key.rpartition(".")[2].lower() for word in ("key", "token", "secret", "password", "authorization")
+    )
+    return "***" if secret else ",".join(map(str, value)) if isinstance(value, list) else str(value)

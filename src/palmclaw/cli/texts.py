@@ -1,0 +1,88 @@
+"""What the terminal itself says, in English and Chinese. The agent answers in the language it is spoken to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ENGLISH = {
+    "welcome": "PalmClaw {version} · {provider} · {device}\n"
+    "Type a message, or /help. Ctrl-C stops a turn, Ctrl-D leaves.",
+    "help": (
+        "/new      start a new conversation\n"
+        "/stop     stop the running turn (or Ctrl-C)\n"
+        "/tools    list the tools\n"
+        "/model    show the model\n"
+        "/sessions list conversations; /sessions NAME changes to one\n"
+        "/exit     leave (or Ctrl-D)"
+    ),
+    "unknown_command": "There is no command {name}. /help lists them.",
+    "nothing_to_stop": "Nothing is running.",
+    "new": "New conversation: {session}",
+    "current": "Conversation: {session}",
+    "no_sessions": "No conversations yet.",
+    "approve": "May I do this?",
+    "reason": "asked because it {reason}",
+    "choices": "[o]nce",
+    "choice_session": " · this [s]ession",
+    "choice_always": " · [a]lways",
+    "choice_no": " · [n]o",
+    "said_no": "no",
+    "said_once": "once",
+    "said_session": "for this session",
+    "said_always": "always",
+    "not_asked": "nobody can be asked here, so the answer is no (use --approve ask in a terminal)",
+    "interrupted": "(stopped here)",
+    "stream": "(the connection broke here)",
+    "length": "(cut at the model's output limit)",
+    "tokens": "{input} + {output} tokens, {rounds} rounds",
+    "leave": "Press Ctrl-C again to leave.",
+    "recovered": "The last turn was cut off; it has been closed. Nothing was repeated.",
+}
+CHINESE = {
+    "welcome": "PalmClaw {version} · {provider} · {device}\n输入消息，或 /help。Ctrl-C 停止当前一轮，Ctrl-D 退出。",
+    "help": (
+        "/new      开始新对话\n"
+        "/stop     停止当前一轮（或 Ctrl-C）\n"
+        "/tools    列出工具\n"
+        "/model    显示模型\n"
+        "/sessions 列出对话；/sessions 名称 可切换\n"
+        "/exit     退出（或 Ctrl-D）"
+    ),
+    "unknown_command": "没有 {name} 这个命令。/help 可查看全部。",
+    "nothing_to_stop": "没有正在运行的任务。",
+    "new": "新对话：{session}",
+    "current": "当前对话：{session}",
+    "no_sessions": "还没有对话。",
+    "approve": "可以这样做吗？",
+    "reason": "需要确认：{reason}",
+    "choices": "[o] 仅此一次",
+    "choice_session": " · [s] 本次对话",
+    "choice_always": " · [a] 总是",
+    "choice_no": " · [n] 不",
+    "said_no": "不",
+    "said_once": "仅此一次",
+    "said_session": "本次对话内允许",
+    "said_always": "总是允许",
+    "not_asked": "这里无法询问任何人，所以答案是不（请在终端里用 --approve ask）",
+    "interrupted": "（在此停止）",
+    "stream": "（连接在此中断）",
+    "length": "（达到模型的输出上限）",
+    "tokens": "{input} + {output} 个 token，{rounds} 轮",
+    "leave": "再按一次 Ctrl-C 退出。",
+    "recovered": "上一轮被中断，现已关闭；没有重复执行任何操作。",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """`texts("welcome", version=…)` in the person's language."""
+
+    words: Mapping[str, str]
+
+    def __call__(self, key: str, **values: object) -> str:
+        return self.words[key].format(**values)
+
+
+def texts(environ: Mapping[str, str]) -> Texts:
+    """PALMCLAW_LANG, else the locale; English unless it is Chinese."""
+    language = environ.get("PALMCLAW_LANG") or environ.get("LC_ALL") or environ.get("LANG") or ""
+    return Texts(CHINESE if language.lower().startswith("zh") else ENGLISH)

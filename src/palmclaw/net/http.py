@@ -1,0 +1,207 @@
+"""HTTP for providers: one streaming POST, with failures that name the problem and the address."""
+
+import asyncio
+import io
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from urllib.parse import urljoin, urlsplit
+
+import aiohttp
+
+from palmclaw import __version__
+from palmclaw.core.errors import BadReply, BadRequest, ConfigError, PalmclawError, Unavailable, Unreachable
+from palmclaw.core.limits import Limits
+from palmclaw.net.failures import Redact, failure, shown
+from palmclaw.net.proxies import Proxies
+from palmclaw.net.stream import Bounds, EventStream
+
+MAX_REDIRECTS = 3
+ERROR_BYTES = 65_536
+_LARGE = 1_000_000
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+@dataclass(slots=True)
+class Http:
+    """Connections to one model service, kept open between requests. `redact` masks what must not be shown.
+
+    A refused connection is tried again a little later; nothing else is tried again here.
+    """
+
+    redact: Redact
+    limits: Limits = Limits()
+    proxies: Proxies = field(default_factory=Proxies)
+    bounds: Bounds = Bounds()
+    _session: aiohttp.ClientSession | None = None
+
+    @asynccontextmanager
+    async def post_stream(self, url: str, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[EventStream]:
+        """POST JSON and hand over the open answer, or raise the ProviderError that says what is wrong."""
+        where = origin(url)
+        until = asyncio.get_running_loop().time() + self.limits.model_seconds
+        response = await self._answered(_Post(url, body, headers, self.proxies.leading_to(url), until))
+        try:
+            if response.status >= 400:
+                raise failure(where, response.status, response.headers, await _beginning(response), self.redact)
+            yield EventStream(response, where, self.limits, self.bounds, until)
+            await _read_leftover(response, self.bounds.leftover_seconds)
+        finally:
+            _let_go(response)
+
+    async def close(self) -> None:
+        """Close the connections; the next request opens new ones."""
+        session, self._session = self._session, None
+        if session is not None:
+            await session.close()
+
+    async def _answered(self, post: "_Post") -> aiohttp.ClientResponse:
+        loop = asyncio.get_running_loop()
+        give_up = loop.time() + self.bounds.refused_seconds
+        pauses = list(self.bounds.pauses)
+        while True:
+            try:
+                return await self._followed(post)
+            except (aiohttp.ClientError, OSError, UnicodeError) as error:
+                if not pauses or not _is_refusal(error) or loop.time() + pauses[0] > give_up:
+                    raise self._named(error, post) from error
+            await asyncio.sleep(pauses.pop(0))
+
+    async def _followed(self, post: "_Post") -> aiohttp.ClientResponse:
+        """The answer behind redirects, which are followed only where they repeat the request at the same origin."""
+        for _ in range(MAX_REDIRECTS + 1):
+            response = await self._sent(post)
+            target = response.headers.get("Location", "")
+            if response.status not in _REDIRECTS:
+                return response
+            response.close()
+            target = urljoin(post.url, target)
+            if response.status not in (307, 308) or origin(target) != origin(post.url):
+                break
+            post = replace(post, url=target)
+        raise BadRequest(
+            f"{origin(post.url)} redirects to {shown(_plain(target), self.redact)}; the key is not sent on.",
+            "If that is the right service: palmclaw config set provider.base_url ADDRESS",
+        )
+
+    async def _sent(self, post: "_Post") -> aiohttp.ClientResponse:
+        if self._session is None:
+            self._session = _session(self.limits)
+        silence = asyncio.get_running_loop().time() + self.limits.connect_seconds + self.limits.read_seconds
+        async with asyncio.timeout_at(min(post.until, silence)):
+            return await self._session.post(
+                post.url,
+                data=io.BytesIO(post.body) if len(post.body) > _LARGE else post.body,
+                headers={**_HEADERS, **post.headers},
+                proxy=post.proxy,
+                allow_redirects=False,
+            )
+
+    def _named(self, error: Exception, post: "_Post") -> PalmclawError:
+        """The typed error, with a sentence for a person, behind an exception of the HTTP library."""
+        there = origin(post.url)
+        where = f"the proxy {origin(post.proxy)}" if post.proxy else there
+        why = shown(str(error), self.redact)
+        match error:
+            case aiohttp.InvalidURL():
+                return ConfigError("provider.base_url", f"{there} is not an address")
+            case aiohttp.ClientHttpProxyError():
+                return Unreachable(f"Cannot reach {there}: {where} answered {error.status}.", _PROXY_HINT)
+            case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():
+                return Unreachable(f"No secure connection to {there}: {why}", _TLS_HINT)
+            case aiohttp.ClientConnectorDNSError() | UnicodeError():
+                return Unreachable(f"Cannot find {where}: its name is not known, or the network is down.")
+            case aiohttp.ClientConnectorError() if _is_refusal(error):
+                return Unreachable(f"Nobody answers at {where}: the connection was refused.")
+            case aiohttp.ClientConnectorError():
+                return Unreachable(f"Cannot reach {where}: {shown(error.os_error.strerror or why, self.redact)}.")
+            case aiohttp.ConnectionTimeoutError():
+                return Unreachable(f"Cannot reach {where}: no connection within {self.limits.connect_seconds:g} s.")
+            case TimeoutError():
+                return Unavailable(f"{where} took the request and gave no answer in time.")
+            case aiohttp.ServerDisconnectedError() | OSError():
+                return Unavailable(f"{where} closed the connection without an answer.")
+        return BadReply(f"{where} does not answer as a web service does: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Post:
+    """One request on its way: where to, by which proxy, and until when."""
+
+    url: str
+    body: bytes
+    headers: Mapping[str, str]
+    proxy: str | None
+    until: float
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of an address: what may be shown, and what a key may be sent to."""
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        port = parts.port
+    except ValueError:
+        return "an address that cannot be read"
+    host = parts.hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, _PORTS.get(parts.scheme)) else "")
+
+
+def _plain(url: str) -> str:
+    """The address without user, password, query and fragment."""
+    here = origin(url)
+    return here + urlsplit(url).path if "://" in here else here
+
+
+def _is_refusal(error: Exception) -> bool:
+    return isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ConnectionRefusedError)
+
+
+def _session(limits: Limits) -> aiohttp.ClientSession:
+    """No cookies, no .netrc, no surprise: the environment's proxies are read by `Proxies`."""
+    seconds = limits.connect_seconds
+    return aiohttp.ClientSession(
+        cookie_jar=aiohttp.DummyCookieJar(),
+        timeout=aiohttp.ClientTimeout(total=None, connect=seconds, sock_connect=seconds),
+    )
+
+
+def _let_go(response: aiohttp.ClientResponse) -> None:
+    """Keep the connection if nothing is left to read on it."""
+    if response.content.at_eof():
+        response.release()
+    else:
+        response.close()
+
+
+async def _beginning(response: aiohttp.ClientResponse) -> bytes:
+    """What an error answer says, as far as it comes in time."""
+    found = b""
+    try:
+        async with asyncio.timeout(5.0):
+            while len(found) < ERROR_BYTES and (chunk := await response.content.readany()):
+                found += chunk
+    except (TimeoutError, aiohttp.ClientError):
+        return found
+    return found
+
+
+async def _read_leftover(response: aiohttp.ClientResponse, seconds: float) -> None:
+    """Read the few bytes after the last event, so that the connection can be used again."""
+    try:
+        async with asyncio.timeout(seconds):
+            while not response.content.at_eof():
+                await response.content.readany()
+    except (TimeoutError, aiohttp.ClientError):
+        return
+
+
+_PORTS = {"http": 80, "https": 443}
+_PROXY_HINT = "Check the proxy: palmclaw config get provider.proxy, and HTTPS_PROXY in the environment."
+_TLS_HINT = "Check the address (http or https?), the clock and the network's certificate."
+_HEADERS = {
+    "Content-Type": "application/json",
+    "Accept": "text/event-stream, application/json",
+    "Accept-Encoding": "identity",
+    "User-Agent": f"palmclaw/{__version__}",
+}

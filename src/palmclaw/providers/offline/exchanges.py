@@ -1,0 +1,33 @@
+"""The conversation as the assistant sees it: what the person said, and what came of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from palmclaw.core.messages import Message, Role, ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One user message, the results behind it and the last words said to it."""
+
+    text: str
+    results: tuple[ToolResult, ...] = ()
+    said: str = ""
+
+    @property
+    def asks(self) -> bool:
+        """Whether it ended with a question, so that the next message may be the answer."""
+        return any(r.name == "ask" for r in self.results) or self.said.rstrip().endswith(("?", "？"))
+
+
+def exchanges(messages: Iterable[Message]) -> tuple[Exchange, ...]:
+    """The conversation cut at its user messages; what stands before the first is left out."""
+    found: list[Exchange] = []
+    for message in messages:
+        if message.role is Role.USER and message.text.strip():
+            found.append(Exchange(message.text.strip()))
+        elif found:
+            last = found[-1]
+            said = message.text if message.role is Role.ASSISTANT and message.text.strip() else last.said
+            found[-1] = Exchange(last.text, last.results + message.results, said)
+    return tuple(found)

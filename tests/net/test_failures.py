@@ -1,0 +1,129 @@
+"""What a refusal means: status and words in, typed error out."""
+
+import json
+from typing import Any
+
+import pytest
+
+from palmclaw.core.errors import (
+    AuthFailed,
+    BadReply,
+    BadRequest,
+    ContextOverflow,
+    ProviderError,
+    QuotaExceeded,
+    RateLimited,
+    Unavailable,
+)
+from palmclaw.net.failures import failure, is_web_page, reported, retry_after, shown
+
+HERE = "https://api.example"
+
+
+def masked(text: str) -> str:
+    return text.replace("sk-secret", "***")
+
+
+def plain(text: str) -> str:
+    return text
+
+
+def error(message: str, code: str = "", kind: str = "") -> bytes:
+    return json.dumps({"error": {"message": message, "code": code, "type": kind}}).encode()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "message"),
+    [
+        (401, error("Incorrect API key: sk-secret"), AuthFailed, "answered 401: Incorrect API key: ***"),
+        (403, b"", AuthFailed, "answered 403."),
+        (402, error("Pay first"), QuotaExceeded, "answered 402: Pay first"),
+        (429, error("You exceeded it", "insufficient_quota"), QuotaExceeded, "answered 429: You exceeded it"),
+        (400, error("Insufficient Balance"), QuotaExceeded, "answered 400: Insufficient Balance"),
+        (429, error("Slow down"), RateLimited, "answered 429: Slow down"),
+        (400, error("too big", "context_length_exceeded"), ContextOverflow, "answered 400: too big"),
+        (400, error("This model's maximum context length is 8192"), ContextOverflow, None),
+        (422, error("the prompt is too long"), ContextOverflow, None),
+        (413, b"<html>Request Entity Too Large</html>", ContextOverflow, "answered 413: a web page"),
+        (400, error("Unknown field"), BadRequest, "answered 400: Unknown field"),
+        (404, b'{"detail": "Not Found"}', BadRequest, "answered 404: Not Found"),
+        (405, b'{"detail": []}', BadRequest, 'answered 405: {"detail": []}'),
+        (422, b'{"detail": [{"msg": "field required"}]}', BadRequest, "answered 422: field required"),
+        (409, b'{"message": "busy"}', BadRequest, "answered 409: busy"),
+        (400, b'{"error": "model is not loaded"}', BadRequest, "answered 400: model is not loaded"),
+        (400, b'[{"error": {"message": "in a list"}}]', BadRequest, "answered 400: in a list"),
+        (400, b'{"error": {}}', BadRequest, 'answered 400: {"error": {}}'),
+        (400, b"null", BadRequest, "answered 400."),
+        (400, b"just words\nand more", BadRequest, "answered 400: just words and more"),
+        (400, b"[" * 100_000, BadRequest, None),
+        (408, b"", Unavailable, "answered 408."),
+        (500, error("boom"), Unavailable, "answered 500: boom"),
+        (500, error("Failed to parse tool call arguments as JSON: missing closing quote"), BadReply, None),  # F017
+        (502, b"<html>Bad gateway</html>", Unavailable, "answered 502: a web page"),
+        (529, error("overloaded"), Unavailable, "answered 529: overloaded"),
+    ],
+)
+def test_statuses(status: int, body: bytes, kind: type[ProviderError], message: str | None) -> None:
+    found = failure(HERE, status, {}, body, masked)
+    assert type(found) is kind
+    assert message is None or str(found) == f"{HERE} {message}"
+
+
+def test_a_wrong_path_hints_at_the_address() -> None:
+    assert "/v1" in failure(HERE, 404, {}, b"", plain).hint
+    assert failure(HERE, 400, {}, b"", plain).hint == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "message"),
+    [
+        ({"message": "slow", "code": "rate_limit_exceeded"}, RateLimited, "slow"),
+        ({"message": "slow", "code": 429}, RateLimited, "slow"),
+        ({"message": "none left", "type": "insufficient_quota"}, QuotaExceeded, "none left"),
+        ({"message": "exceeds the context window"}, ContextOverflow, "exceeds the context window"),
+        ({"message": "bad key", "code": "invalid_api_key"}, AuthFailed, "bad key"),
+        ({"message": "Overloaded", "type": "overloaded_error"}, Unavailable, "Overloaded"),
+        ({"message": "gone", "code": 502}, Unavailable, "gone"),
+        ({"message": "odd sk-secret"}, ProviderError, "odd ***"),
+        ("just words", ProviderError, "just words"),
+        ("", ProviderError, "an error without a word"),
+        ([], ProviderError, "[]"),
+    ],
+)
+def test_errors_inside_a_stream(value: Any, kind: type[ProviderError], message: str) -> None:
+    found = reported(HERE, value, masked)
+    assert (type(found), str(found)) == (kind, f"{HERE} reports: {message}")
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After": "0.5"}, 0.5),
+        ({"Retry-After": "-3"}, None),
+        ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "nan"}, None),
+        ({"Retry-After": "Mon, 15 Jun 2026 10:00:30 GMT", "Date": "Mon, 15 Jun 2026 10:00:00 GMT"}, 30.0),
+        ({"Retry-After": "Mon, 15 Jun 2026 10:00:30 -0000", "Date": "Mon, 15 Jun 2026 10:00:00 GMT"}, 30.0),
+        ({"Retry-After": "Mon, 15 Jun 2026 10:00:00 GMT", "Date": "Mon, 15 Jun 2026 10:05:00 GMT"}, 0.0),
+        ({"Retry-After": "Mon, 15 Jun 1998 10:00:00 GMT"}, 0.0),
+    ],
+)
+def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
+    assert retry_after(headers) == seconds
+    limited = failure(HERE, 429, headers, b"", plain)
+    assert isinstance(limited, RateLimited)
+    assert limited.retry_after == seconds
+
+
+def test_words_are_short_visible_and_on_one_line() -> None:
+    assert shown("a\n\x1b[31mred\u202e  b", plain) == "a ⟨U+001B⟩[31mred⟨U+202E⟩ b"
+    assert shown("x" * 499 + "y", plain) == "x" * 499 + "y"
+    assert shown("x" * 100_000, plain) == "x" * 499 + "…"
+    assert shown("sk-secret" * 2_000, masked) == "***" * 166 + "*…"
+
+
+@pytest.mark.parametrize(("body", "page"), [(b" \n<!doctype html>", True), (b'{"a": "<b>"}', False), (b"", False)])
+def test_web_pages(body: bytes, page: bool) -> None:
+    assert is_web_page(body) is page
