@@ -79,10 +79,12 @@ class Toolbox:
             raise
         except Exception:  # a bug in a tool must not end the turn
             log.exception("tool %s crashed", call.name)
+            if call.id in turn.under_way:
+                return await self.abandon(call, turn)
             return failed(call, Fault("internal", f"{call.name} has a bug; it has been logged"))
 
     async def abandon(self, call: ToolCall, turn: Turn) -> Message:
-        """Close a call that an interrupt cut off: not run, or outcome unknown when its effect was under way."""
+        """Close a call that was cut off: not run, or outcome unknown when its effect was under way."""
         if call.id not in turn.under_way:
             return failed(call, INTERRUPTED)
         turn.under_way.discard(call.id)

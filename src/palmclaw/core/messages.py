@@ -132,6 +132,11 @@ class Message:
         return tuple(p for p in self.parts if isinstance(p, ToolResult))
 
 
+def user_message(text: str) -> Message:
+    """What the owner says, without a stamp."""
+    return Message(Role.USER, (Text(text),))
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one or more requests; `cached` and `reasoning` are parts of `input` and `output`."""

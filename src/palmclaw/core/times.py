@@ -19,11 +19,6 @@ def spoken(moment: datetime) -> str:
     return f"{WEEKDAYS[moment.weekday()][:3]} {moment:%Y-%m-%d %H:%M}"
 
 
-def is_date(text: str) -> bool:
-    """Whether a readable time names a day only."""
-    return "T" not in text and ":" not in text
-
-
 def moment(text: str, field: str, now: datetime) -> datetime:
     """Read an argument in the zone of `now` (its offset, where it has one, is honoured); the error names the field."""
     try:
@@ -34,6 +29,12 @@ def moment(text: str, field: str, now: datetime) -> datetime:
     if aware.year not in _YEARS:
         raise _unreadable(field, text, f"{now:%Y-%m-%d}T15:00")
     return aware.replace(second=0, microsecond=0)
+
+
+def ending(text: str, field: str, now: datetime) -> datetime:
+    """As `moment`, for the end of something: a bare date means the end of that day."""
+    read = moment(text, field, now)
+    return read if "T" in text or ":" in text else read + timedelta(days=1)
 
 
 def clock_time(text: str, field: str) -> str:

@@ -2,7 +2,7 @@
 
 import asyncio
 import io
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin, urlsplit
@@ -33,6 +33,7 @@ class Http:
     limits: Limits = Limits()
     proxies: Proxies = field(default_factory=Proxies)
     bounds: Bounds = Bounds()
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     _session: aiohttp.ClientSession | None = None
 
     @asynccontextmanager
@@ -65,7 +66,7 @@ class Http:
             except (aiohttp.ClientError, OSError, UnicodeError) as error:
                 if not pauses or not _is_refusal(error) or loop.time() + pauses[0] > give_up:
                     raise self._named(error, post) from error
-            await asyncio.sleep(pauses.pop(0))
+            await self.sleep(pauses.pop(0))
 
     async def _followed(self, post: "_Post") -> aiohttp.ClientResponse:
         """The answer behind redirects, which are followed only where they repeat the request at the same origin."""

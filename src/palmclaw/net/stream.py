@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections import deque
 from dataclasses import dataclass
 
 from aiohttp import ClientError, ClientResponse
@@ -44,6 +44,9 @@ class EventStream:
         self._bounds = bounds
         self._until = until
         self._idle_until = self._now() + limits.read_seconds
+        self._ready: deque[ServerEvent] = deque()
+        self._decoder: SseDecoder | None = None
+        self._ended = False
         self._received = 0
         self._heard = False
         self._finished = False
@@ -59,22 +62,36 @@ class EventStream:
             self._finished = True
             self._until = min(self._until, self._now() + self._bounds.grace_seconds)
 
-    async def __aiter__(self) -> AsyncIterator[ServerEvent]:
+    def __aiter__(self) -> "EventStream":
+        return self
+
+    async def __anext__(self) -> ServerEvent:
+        while not self._ready:
+            if self._ended:
+                raise StopAsyncIteration
+            await self._read_on()
+        return self._ready.popleft()
+
+    async def _read_on(self) -> None:
+        if self._decoder is None:
+            await self._begin()
+        elif chunk := await self._chunk():
+            self._ready += self._decoder.feed(chunk)
+        else:
+            self._ready += self._decoder.end()
+            self._ended = True
+
+    async def _begin(self) -> None:
+        """Read enough to tell an event stream from one JSON body."""
         head = await self._head()
-        if not _EVENT_LINE.match(head.removeprefix(_BOM).lstrip()):
-            yield ServerEvent("", await self._json(head))
-            return
-        decoder = SseDecoder()
-        chunk = head
-        while chunk:
-            for event in decoder.feed(chunk):
-                yield event
-            chunk = await self._chunk()
-        for event in decoder.end():
-            yield event
+        if _EVENT_LINE.match(head.removeprefix(_BOM).lstrip()):
+            self._decoder = SseDecoder()
+            self._ready += self._decoder.feed(head)
+        else:
+            self._ready.append(ServerEvent("", await self._json(head)))
+            self._ended = True
 
     async def _head(self) -> bytes:
-        """Enough of the beginning to tell what kind of answer this is."""
         head = b""
         while len(head.lstrip()) < len("\ufeffretry:".encode()):
             chunk = await self._chunk()

@@ -102,14 +102,29 @@ def _private_file(path: Path) -> None:
 
 
 def _migrated(connection: sqlite3.Connection, path: Path | None = None) -> sqlite3.Connection:
-    """Bring the schema up to date, each step in a transaction of its own."""
+    """Bring the schema up to date in one transaction; the version is read under its lock, since others may start too."""
     scripts = _scripts()
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(scripts):
-        raise _too_new(path)
-    for number, script in enumerate(scripts[version:], version + 1):
-        connection.executescript(f"BEGIN IMMEDIATE;\n{script}\nPRAGMA user_version={number};\nCOMMIT;")
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > len(scripts):
+            raise _too_new(path)
+        for script in scripts[version:]:
+            for statement in _statements(script):
+                connection.execute(statement)
+        connection.execute(f"PRAGMA user_version={len(scripts)}")
     return connection
+
+
+def _statements(script: str) -> list[str]:
+    """The statements of a script, since `executescript` would commit between them."""
+    found, current = [], ""
+    for line in script.splitlines(keepends=True):
+        current += line
+        if sqlite3.complete_statement(current):
+            found.append(current)
+            current = ""
+    return found
 
 
 def _scripts() -> list[str]:

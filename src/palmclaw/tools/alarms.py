@@ -9,15 +9,15 @@ from palmclaw.core.device import DEVICE, Device
 from palmclaw.core.errors import ToolError
 from palmclaw.core.phone import Alarm, Timer, revision
 from palmclaw.core.schema import Between, Doc
-from palmclaw.core.times import clock_time, is_date, moment
+from palmclaw.core.times import clock_time, moment
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
 MODULE = Module(
     "alarms",
     "Alarms and timers",
     keywords=(
-        *("alarm", "timer", "countdown", "wake me", "wake up", "wake-up", "remind", "reminder", "snooze", "stopwatch"),
-        *("闹钟", "闹铃", "叫醒", "叫我起床", "起床", "定时", "计时", "倒计时", "提醒"),
+        *("alarm", "timer", "countdown", "wake me", "wake-up", "remind", "reminder", "snooze"),
+        *("闹钟", "闹铃", "叫醒", "叫我起床", "定时", "计时", "倒计时", "提醒"),
     ),
 )
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
@@ -42,7 +42,7 @@ async def alarm_set(args: SetArgs, ctx: ToolContext) -> dict[str, Any]:
 
 def _time(text: str, device: Device) -> str:
     """`HH:MM`; a date may stand before it as long as the alarm rings within a day."""
-    if not is_date(text) and len(text.strip()) <= len("07:30:00"):
+    if "-" not in text:
         return clock_time(text, "time")
     now = device.now()
     at = moment(text, "time", now)

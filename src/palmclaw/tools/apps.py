@@ -17,9 +17,8 @@ MODULE = Module(
     "apps",
     "List and open apps; open web pages in the browser",
     keywords=(
-        *("app", "apps", "application", "open", "launch", "start the", "installed", "browser", "web page", "webpage"),
-        *("website", "http", "https", "www", "url", "link", "应用", "软件", "打开", "启动", "安装了", "浏览器", "网页"),
-        *("网站", "网址", "链接"),
+        *("app", "application", "open", "launch", "installed", "browser", "web page", "webpage", "website"),
+        *("应用", "软件", "打开", "启动", "安装了", "浏览器", "网页", "网站", "网址"),
     ),
 )
 

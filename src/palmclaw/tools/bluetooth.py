@@ -22,7 +22,7 @@ MODULE = Module(
     "Bluetooth on or off, paired devices, connect, disconnect, forget",
     keywords=(
         *("bluetooth", "pair", "paired", "unpair", "connect", "disconnect", "headset", "headphone", "earbud", "buds"),
-        *("earphone", "airpods", "speaker", "keyboard", "蓝牙", "配对", "连接", "断开", "耳机", "音箱", "键盘"),
+        *("earphone", "speaker", "keyboard", "蓝牙", "配对", "连接", "断开", "耳机", "音箱", "键盘"),
     ),
 )
 

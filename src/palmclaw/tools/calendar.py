@@ -10,16 +10,29 @@ from palmclaw.core.errors import ToolError
 from palmclaw.core.personal import AddEvent, DeleteEvent, ListCalendars, ListEvents, ReadEvent, UpdateEvent
 from palmclaw.core.phone import Calendar, Event, listed, revision
 from palmclaw.core.schema import Doc
-from palmclaw.core.times import is_date, midnight, minutes, moment, recurrence, series_days, spoken
+from palmclaw.core.times import WEEKDAYS, ending, midnight, minutes, moment, recurrence, series_days, spoken
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
 MODULE = Module(
     "calendar",
     "Look up, add, change and delete calendar events",
     keywords=(
-        *("calendar", "event", "meeting", "appointment", "schedule", "agenda", "diary", "book", "invite", "reschedule"),
-        *("postpone", "cancel", "am i free", "free hour", "free slot", "busy", "my day", "my week", "what do i have"),
-        *("do i have anything", "anything on", "what's on", "birthday", "anniversary", "remind", "reminder", "dentist"),
+        *("calendar", "event", "meeting", "meet", "appointment", "schedule", "agenda", "diary", "invite", "reschedule"),
+        *(
+            "postpone",
+            "cancel",
+            "am i free",
+            "free hour",
+            "free slot",
+            "gap",
+            "busy",
+            "my day",
+            "my week",
+            "one-to-one",
+        ),
+        *("what do i have", "do i have anything", "anything on", "what's on", "birthday", "remind", "reminder"),
+        *("book a", "book an", "book me", "book it", "set up", "lunch with", "dinner with", "coffee with"),
+        *(f"every {day.lower()}" for day in WEEKDAYS),
         *(
             "日历",
             "日程",
@@ -27,16 +40,16 @@ MODULE = Module(
             "开会",
             "约会",
             "预约",
+            "预定",
             "安排",
             "行程",
-            "活动",
             "有空",
+            "有什么事",
             "生日",
             "提醒",
             "取消",
-            "改期",
         ),
-        *("推迟", "提前"),
+        *("改期", "推迟", "每周"),
     ),
 )
 Lines = tuple[tuple[str, str], ...]
@@ -49,7 +62,7 @@ class ListArgs:
     """Of calendar_list."""
 
     start: Annotated[str, Doc("ISO time; default now")] = ""
-    end: Annotated[str, Doc("default +7 days")] = ""
+    end: Annotated[str, Doc("default +7 days; a bare date counts whole")] = ""
     query: str = ""
     limit: int = 50
 
@@ -70,9 +83,7 @@ def _range(args: ListArgs, now: datetime) -> tuple[datetime, datetime]:
     start = moment(args.start, "start", now) if args.start else now
     if wide and not args.start:
         start = now - timedelta(days=30)
-    end = moment(args.end, "end", now) if args.end else max(start, now) + timedelta(days=365 if wide else 7)
-    if end == start and is_date(args.end):
-        end += timedelta(days=1)
+    end = ending(args.end, "end", now) if args.end else max(start, now) + timedelta(days=365 if wide else 7)
     if end <= start:
         raise _wrong("end: must be after start")
     return start, end
@@ -143,10 +154,10 @@ async def _new(args: AddArgs, device: Device) -> tuple[AddEvent, Calendar]:
 
 def _hours(args: AddArgs, now: datetime) -> tuple[datetime, datetime]:
     start = moment(args.start, "start", now)
-    end = moment(args.end, "end", now) if args.end else start + timedelta(hours=1)
+    end = ending(args.end, "end", now) if args.end else start + timedelta(hours=1)
     if args.all_day:
         start, end = midnight(start), midnight(end)
-        end = max(end, start + timedelta(days=1)) if end >= start else end
+        end = start + timedelta(days=1) if end == start else end
     if end <= start:
         raise _wrong("end: must be after start")
     return start, end
@@ -235,7 +246,9 @@ async def _changed(args: UpdateArgs, device: Device) -> tuple[Event, UpdateEvent
     """The event as it is, and the change asked for, checked against it."""
     event = await _writable(device, args.id)
     start = _given(args.start, lambda text: moment(text, "start", device.now()))
-    end = _given(args.end, lambda text: moment(text, "end", device.now()))
+    end = _given(args.end, lambda text: ending(text, "end", device.now()))
+    if event.all_day:
+        start, end = _given(start, midnight), _given(end, midnight)
     if start is not None and end is None:
         end = start + (event.end - event.start)
     if (end or event.end) <= (start or event.start):

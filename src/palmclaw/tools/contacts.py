@@ -16,7 +16,7 @@ MODULE = Module(
     "contacts",
     "Find, add, change and delete people in the address book",
     keywords=(
-        *("contact", "contacts", "address book", "phonebook", "phone number", "number", "mobile", "email", "e-mail"),
+        *("contact", "address book", "phone book", "phone number", "number", "mobile", "email", "e-mail"),
         *("联系人", "通讯录", "电话", "号码", "手机号", "邮箱"),
     ),
 )

@@ -16,14 +16,13 @@ MODULE = Module(
     "media",
     "Photos, videos, screenshots and music; playback; voice recording",
     keywords=(
-        *("photo", "picture", "image", "selfie", "camera", "album", "video", "screenshot", "gallery"),
-        *("music", "song", "track", "audio", "play", "pause", "resume", "playback", "listen"),
-        *("record", "recording", "recorder", "voice memo", "voice note", "memo", "dictate"),
+        *("photo", "picture", "image", "selfie", "camera", "album", "video", "screenshot", "gallery", "music"),
+        *("song", "track", "audio", "play", "pause", "resume", "playback", "listen", "record", "recorder", "memo"),
         *(
             "照片",
             "相片",
-            "拍了",
             "拍照",
+            "相机",
             "相册",
             "图片",
             "视频",
@@ -32,10 +31,10 @@ MODULE = Module(
             "音乐",
             "歌",
             "播放",
+            "放一首",
             "暂停",
-            "继续播",
         ),
-        *("录音", "语音备忘"),
+        *("继续播", "录音", "语音备忘"),
     ),
 )
 

@@ -16,25 +16,9 @@ MODULE = Module(
     "messages",
     "Read and send text messages (SMS), make calls, see the call log",
     keywords=(
-        *("sms", "text", "message", "messages", "unread", "reply", "forward", "tell", "write to", "let know", "send"),
-        *("call", "dial", "ring", "phone", "missed call", "call log", "code", "parcel", "otp"),
-        *(
-            "短信",
-            "消息",
-            "信息",
-            "未读",
-            "回复",
-            "转发",
-            "发给",
-            "发送",
-            "告诉",
-            "打电话",
-            "打给",
-            "拨打",
-            "拨",
-            "来电",
-        ),
-        *("电话", "通话", "未接", "验证码", "取件码"),
+        *("sms", "text", "message", "unread", "reply", "forward", "send", "write to", "call", "dial", "phone call"),
+        *("missed call", "call log", "verification code", "one-time code", "parcel", "短信", "消息", "未读", "回复"),
+        *("转发", "发给", "发送", "告诉", "打电话", "打给", "拨打", "拨通", "来电", "电话", "通话", "验证码", "取件码"),
     ),
     requires=("contacts",),
 )
@@ -62,12 +46,10 @@ async def sms_list(args: ListArgs, ctx: ToolContext) -> dict[str, Any]:
 
 def _fits(message: Sms, name: str, args: ListArgs) -> bool:
     address = args.address.strip().casefold()
-    if address and address not in (message.address.casefold(), name.casefold()):
-        if not same_number(address, message.address):
-            return False
+    known = address in ("", message.address.casefold(), name.casefold()) or same_number(address, message.address)
     if args.unread is not None and message.read == args.unread:
         return False
-    return args.query.strip().casefold() in message.body.casefold()
+    return known and args.query.strip().casefold() in message.body.casefold()
 
 
 def _shown(message: Sms, name: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from palmclaw.devices.virtual.store import Store
 
 @dataclass(frozen=True, slots=True)
 class VirtualConfig:
-    """The `devices.virtual` table."""
+    """The `device` table of a virtual phone."""
 
     zone: Annotated[str, Doc("time zone such as Asia/Hong_Kong; empty: the machine's")] = ""
 
@@ -26,7 +26,7 @@ def create(config: VirtualConfig, parts: Parts) -> VirtualPhone:
     try:
         zone = zone_named(config.zone) if config.zone else machine_zone(parts.environ)
     except ConfigError as error:
-        raise ConfigError("devices.virtual.zone", str(error), "Write it like Asia/Hong_Kong.") from error
+        raise ConfigError("device.zone", str(error), "Write it like Asia/Hong_Kong.") from error
 
     def real() -> datetime:
         return (parts.clock.now() if parts.clock else utc_now()).astimezone(zone)

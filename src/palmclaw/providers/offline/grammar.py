@@ -1,17 +1,21 @@
 """Sentence templates → the intent of a sentence and the values of its slots.
 
-hassil matches whole sentences only. It and the templates are loaded at the first sentence, never at import.
+hassil matches whole sentences only. It and the templates are loaded at the first sentence, never at import, and a
+template is parsed when a sentence first has the words for it.
 """
 
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from palmclaw.providers.offline.templates import Clause, Needs, rules_in, satisfied
+
 Read = Callable[[str, str], Any]
+Score = tuple[bool, int, int, int]
 _DATA = Path(__file__).parent / "data"
 _MARK = "⁝"  # stands for a colon, which hassil would drop
 _COLON = re.compile(r"(?<![0-9])[:：](?!//)|(?<=[0-9])[:：](?![0-9/])")
@@ -28,73 +32,120 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
+class Template:
+    """One sentence template with what it needs before it can match."""
+
+    intent: str
+    text: str
+    slots: Mapping[str, Any]
+    needs: tuple[Clause, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Grammar:
-    """The loaded templates of one language."""
+    """The loaded templates of one language; what was parsed of them is kept."""
 
     language: str
-    intents: Any
+    templates: tuple[Template, ...]
+    rules: Mapping[str, str]
+    lists: Mapping[str, Any]
+    skip_words: tuple[str, ...]
+    parsed_templates: dict[str, Any] = field(default_factory=dict)
+    parsed_rules: dict[str, Any] = field(default_factory=dict)
 
     def heard(self, sentence: str, read: Read) -> Heard | None:
         """The best reading of the whole sentence whose every slot `read` accepts (it gives None for a no)."""
         found = list(self._readings(sentence, read))
         return min(found, key=lambda f: f[0])[1] if found else None
 
-    def _readings(self, sentence: str, read: Read) -> Iterator[tuple[tuple[int, int, int], Heard]]:
+    def _readings(self, sentence: str, read: Read) -> Iterator[tuple[Score, Heard]]:
         from hassil.recognize import recognize_all  # noqa: PLC0415  # start-up time: nothing before the first sentence
 
         folded, offsets = _folded(sentence, self.language)
-        for count, result in enumerate(recognize_all(folded, self.intents)):
+        for count, result in enumerate(recognize_all(folded, self._candidates(folded.casefold()))):
             if count == _MOST:
                 return
             slots = _slots(result.entities_list, sentence, offsets, read)
             if slots is not None:
                 wild = [e for e in result.entities_list if e.is_wildcard]
-                score = (len(wild), -result.text_chunks_matched, sum(len(e.text) for e in wild))
+                weak = bool(slots.pop("weak", False))
+                score = (weak, len(wild), -result.text_chunks_matched, sum(len(e.text) for e in wild))
                 yield score, Heard(result.intent.name, slots)
+
+    def _candidates(self, folded: str) -> Any:
+        """The templates that the sentence has the words for, as hassil wants them."""
+        from hassil.intents import Intent, Intents, IntentsSettings  # noqa: PLC0415  # start-up time
+
+        spaced = self.language != "zh"
+        fitting = [t for t in self.templates if satisfied(t.needs, folded, spaced)]
+        intents: dict[str, Any] = {}
+        for template in fitting:
+            self._add_rules(template.text)
+            intents.setdefault(template.intent, Intent(template.intent)).data.append(self._parsed(template))
+        settings = IntentsSettings(ignore_whitespace=not spaced)
+        return Intents(self.language, intents, dict(self.lists), self.parsed_rules, list(self.skip_words), settings)
+
+    def _parsed(self, template: Template) -> Any:
+        from hassil.intents import IntentData  # noqa: PLC0415  # start-up time
+
+        key = f"{template.intent}\n{template.text}\n{template.slots}"
+        if key not in self.parsed_templates:
+            self.parsed_templates[key] = IntentData([template.text], slots=dict(template.slots))
+        return self.parsed_templates[key]
+
+    def _add_rules(self, text: str) -> None:
+        from hassil.parse_expression import parse_sentence  # noqa: PLC0415  # start-up time
+
+        for name in rules_in(text):
+            if name not in self.parsed_rules:
+                self.parsed_rules[name] = parse_sentence(self.rules[name], keep_text=True)
+                self._add_rules(self.rules[name])
 
 
 @lru_cache(maxsize=2)
 def grammar(language: str) -> Grammar:
     """Load the templates of "en" or "zh"; once per process."""
-    from hassil.intents import Intents  # noqa: PLC0415  # start-up time
+    from hassil.intents import Intents, WildcardSlotList  # noqa: PLC0415  # start-up time
 
     with (_DATA / f"sentences.{language}.toml").open("rb") as file:
         written = tomllib.load(file)
-    patterns: dict[str, list[str]] = written.get("patterns", {})
-    intents = {
-        name: {"data": [_block(block, patterns) for block in blocks]} for name, blocks in written["intents"].items()
-    }
-    return Grammar(
-        language,
-        Intents.from_dict(
-            {
-                "language": language,
-                "settings": {"ignore_whitespace": language == "zh"},
-                "skip_words": written["skip_words"],
-                "expansion_rules": written["rules"],
-                "lists": written["lists"] | {name: {"wildcard": True} for name in written["slots"]},
-                "intents": intents,
-            }
-        ),
-    )
+    rules: dict[str, str] = written["rules"]
+    lists = Intents.from_dict({"language": language, "intents": {}, "lists": written["lists"]}).slot_lists
+    wild = {name: WildcardSlotList(name=name) for name in written["slots"]}
+    skip = tuple(written["skip_words"])
+    pauses = tuple(f"{word}，" for word in skip) if language == "zh" else ()
+    return Grammar(language, tuple(_templates(written, rules)), rules, lists | wild, (*pauses, *skip))
 
 
-def _block(block: Mapping[str, Any], patterns: Mapping[str, list[str]]) -> dict[str, Any]:
-    """Templates as written, and those of a pattern with its `*` filled in."""
+def _templates(written: Mapping[str, Any], rules: dict[str, str]) -> Iterator[Template]:
+    patterns: Mapping[str, list[str]] = written["patterns"]
+    needs = Needs(rules)
+    for intent, blocks in written["intents"].items():
+        for block in blocks:
+            for text in _sentences(block, patterns, rules):
+                yield Template(intent, text, block.get("slots", {}), needs.of(text))
+
+
+def _sentences(block: Mapping[str, Any], patterns: Mapping[str, list[str]], rules: dict[str, str]) -> list[str]:
+    """Templates as written, and those of a pattern with its `*` filled in (as a rule, so that it is parsed once)."""
     of = block.get("of", "")
+    if "(" in of:
+        name = next((n for n, body in rules.items() if body == of), f"of_{len(rules)}")
+        rules[name], of = of, f"<{name}>"
     made = [p.replace("*", of) for name in block.get("patterns", ()) for p in patterns[name]]
-    return {"sentences": [*block.get("sentences", ()), *made], "slots": block.get("slots", {})}
+    return [*block.get("sentences", ()), *made]
 
 
 def _folded(sentence: str, language: str) -> tuple[str, list[int]]:
     """The sentence as the templates expect it, and for each of its characters the place in the original."""
     mark = _MARK if language == "zh" else f" {_MARK} "
+    same = {"‘": "'", "’": "'", ",": "，" if language == "zh" else ","}
     chars: list[str] = []
     offsets: list[int] = []
     colons = {m.start() for m in _COLON.finditer(sentence)}
     gaps = {i for m in _SPACE_AT_CJK.finditer(sentence) for i in range(*m.span())}
     for at, char in enumerate(sentence):
-        piece = mark if at in colons else "" if at in gaps else "'" if char in "‘’" else char
+        piece = mark if at in colons else "" if at in gaps else same.get(char, char)
         chars.append(piece)
         offsets += [at] * len(piece)
     return "".join(chars), [*offsets, len(sentence)]

@@ -72,9 +72,9 @@ class Card:
 
 def read(slot: str, text: str, now: datetime) -> Any:
     """The value of the slot, or None when these words cannot be meant."""
-    words = bare(text)
-    reader = _READERS.get(slot)
-    return None if not words or reader is None else reader(words if slot not in _VERBATIM else text.strip(), now)
+    reader = _READERS[slot]
+    words = text.strip() if slot in _VERBATIM else bare(text.rstrip("?？!！… "))
+    return reader(words, now) if words else None
 
 
 def bare(text: str) -> str:

@@ -1,0 +1,166 @@
+"""Puts tool calls together from the fragments of a stream, whatever the service does with index and id."""
+
+import json
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from palmclaw.core.arguments import read_arguments
+from palmclaw.core.messages import ToolCall
+
+_TOKENS = re.compile(r'\\.?|["{}\[\]]', re.DOTALL)
+
+
+@dataclass(slots=True)
+class Fragment:
+    """One entry of `tool_calls` in a chunk; what is missing is None or empty."""
+
+    index: int | None
+    id: str
+    name: str
+    text: str
+
+    @property
+    def says_something(self) -> bool:
+        return bool(self.id or self.name or self.text)
+
+
+def fragment(entry: Any) -> Fragment | None:
+    """Read one entry, or None where it is no object."""
+    if not isinstance(entry, dict):
+        return None
+    function = entry.get("function")
+    function = function if isinstance(function, dict) else entry
+    return Fragment(_index(entry.get("index")), _word(entry.get("id")), _word(function.get("name")), _text(function))
+
+
+def _index(value: Any) -> int | None:
+    if isinstance(value, str) and value.isdecimal() and len(value) < 6:
+        return int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _word(value: Any) -> str:
+    return str(value).strip() if isinstance(value, str | int) else ""
+
+
+def _text(function: dict[str, Any]) -> str:
+    value = function.get("arguments")
+    if isinstance(value, str):
+        return value
+    return "" if value is None else json.dumps(value)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A call that is still being said.
+
+    `complete`: its arguments are a whole object already; `after`: the call that it may only repeat.
+    """
+
+    id: str = ""
+    name: str = ""
+    after: "_Open | None" = None
+    pieces: list[str] = field(default_factory=list)
+    size: int = 0
+    depth: int = 0
+    quoted: bool = False
+    escaped: bool = False
+    complete: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pieces)
+
+    def is_left_by(self, part: Fragment) -> bool:
+        """Whether the fragment belongs to another call: it has a new name or id, or comes after a whole object."""
+        if part.name and self.name and part.name != self.name:
+            return True
+        if part.id and self.id and part.id != self.id:
+            return bool(part.name) or self.complete or not part.text
+        return self.complete and self.text.strip() != "{}" and part.text.lstrip().startswith("{")
+
+    def is_new(self, part: Fragment) -> bool:
+        """Whether a fragment that leaves this call says who it is; if not, it may be an echo."""
+        return (bool(part.id) and part.id != self.id) or part.name not in ("", self.name)
+
+    def add(self, part: Fragment, limit: int) -> None:
+        self.id = self.id or part.id
+        self.name = self.name or part.name
+        if self.complete and part.text.strip() and self.text.strip() == "{}":
+            self.pieces, self.size, self.complete = [], 0, False  # an empty object was only a placeholder
+        if part.text and self.size <= limit:
+            self.pieces.append(part.text[: limit + 1])
+            self.size += len(part.text)
+            self._scan(part.text)
+
+    def _scan(self, text: str) -> None:
+        start, self.escaped = int(self.escaped), False
+        for match in _TOKENS.finditer(text, start):
+            token = match[0]
+            if token.startswith("\\"):
+                self.escaped = len(token) == 1
+            elif token == '"':
+                self.quoted = not self.quoted
+            elif not self.quoted:
+                self.depth += 1 if token in "{[" else -1
+                self.complete = self.depth == 0
+
+
+class CallAssembly:
+    """Feed it fragments; at the end it has the calls in the order in which they were begun."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._calls: list[_Open] = []
+        self._at: dict[int, _Open] = {}
+
+    def add(self, part: Fragment, *, whole: bool = False) -> None:
+        """`whole` entries are calls of their own, never the continuation of another."""
+        found = None if whole else self._found(part)
+        if found is None or found.is_left_by(part):
+            found = _Open() if found is None or found.is_new(part) else _Open(name=found.name, after=found)
+            self._calls.append(found)
+        if part.index is not None:
+            self._at[part.index] = found
+        found.add(part, self._limit)
+
+    def _found(self, part: Fragment) -> _Open | None:
+        """The open call that the fragment speaks of, by index, by id, or as the newest."""
+        found = self._at.get(part.index) if part.index is not None else None
+        if found is None and part.id:
+            found = next((c for c in self._calls if c.id == part.id and part.name in ("", c.name)), None)
+        if found is None and self._calls and (part.index is None or not (part.id or part.name)):
+            found = self._calls[-1]
+        return found
+
+    def calls(self, taken: Collection[str], *, cut: bool) -> tuple[ToolCall, ...]:
+        """The calls with ids that nobody else has; when the answer was `cut`, the last one may be incomplete."""
+        said = [c for c in self._calls if (c.name or c.text.strip()) and not _is_echo(c)]
+        found: list[ToolCall] = []
+        used = set(taken)
+        for open_call in said:
+            found.append(self._read(open_call, _free(open_call.id, used)))
+            used.add(found[-1].id)
+        if cut and said and not said[-1].complete and not found[-1].flaw:
+            found[-1] = replace(found[-1], flaw="truncated")
+        return tuple(found)
+
+    def _read(self, call: _Open, call_id: str) -> ToolCall:
+        arguments, flaw, raw = read_arguments(call.text, self._limit)
+        return ToolCall(call_id, call.name or "unnamed", arguments, flaw, raw)
+
+
+def _is_echo(call: _Open) -> bool:
+    """Whether it only says again what the call before it said; nothing may happen twice."""
+    return call.after is not None and call.text.strip() == call.after.text.strip()
+
+
+def _free(call_id: str, used: set[str]) -> str:
+    if call_id and call_id not in used:
+        return call_id
+    number = 1
+    while f"call_{number}" in used:
+        number += 1
+    return f"call_{number}"

@@ -1,0 +1,346 @@
+"""No path leads out of a root: neither when it is checked nor when it is opened."""
+
+import errno
+import os
+import resource
+import signal
+import socket
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from palmclaw.core.errors import OutOfBounds, ToolError
+from palmclaw.core.tools import Access, CheckedPath
+from palmclaw.guard.workspace import MAX_PATH, Workspace, _failed
+
+READ, WRITE = Access.READ, Access.WRITE
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Workspace:
+    for name in ("mine", "other", "shared", "outside"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "mine" / "docs").mkdir()
+    (tmp_path / "mine" / "docs" / "a.txt").write_text("a")
+    (tmp_path / "other" / "secret.txt").write_text("secret")
+    return Workspace({"session": tmp_path / "mine", "shared": tmp_path / "shared"})
+
+
+def base(space: Workspace) -> Path:
+    return space.roots["session"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("docs/a.txt", "docs/a.txt"),
+        ("./docs/../docs/a.txt", "docs/a.txt"),
+        ("session://docs/a.txt", "docs/a.txt"),
+        ("shared://list.md", "shared://list.md"),
+        ("shared://", "shared://"),
+        ("shared://../mine/docs/a.txt", "docs/a.txt"),
+        ("", "."),
+        (" ", "."),
+        ("new/deep/file.txt", "new/deep/file.txt"),
+        ("~/x", "~/x"),
+        ("..%2f..%2fhosts", "..%2f..%2fhosts"),
+        ("ｄｏｃｓ／．．／．．／x", "ｄｏｃｓ／．．／．．／x"),
+    ],
+)
+def test_paths_inside(space: Workspace, text: str, shown: str) -> None:
+    assert space.resolve(text, READ).shown == shown
+
+
+def test_an_absolute_path_inside_is_the_same_path(space: Workspace) -> None:
+    assert space.resolve(str(base(space) / "docs/a.txt"), READ) == space.resolve("docs/a.txt", READ)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "..",
+        "../other/secret.txt",
+        "docs/../../other/secret.txt",
+        "/etc/passwd",
+        "/",
+        "session://../other/secret.txt",
+        "session:///etc/passwd",
+        "shared://../other/secret.txt",
+        "shared:///etc/passwd",
+        "file:///etc/passwd",
+        "workspace://x",
+        "docs/a.txt\x00.png",
+        "docs/\u202etxt.a",
+        "docs/a\u200b.txt",
+        "docs/\na",
+        "x" * (MAX_PATH + 1),
+    ],
+)
+def test_paths_outside(space: Workspace, text: str) -> None:
+    with pytest.raises(OutOfBounds) as caught:
+        space.resolve(text, READ)
+    assert caught.value.code == "out_of_bounds"
+    assert "\u202e" not in str(caught.value)
+
+
+def test_another_sessions_folder_is_outside_also_by_its_full_path(space: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(OutOfBounds):
+        space.resolve(str(tmp_path / "other" / "secret.txt"), READ)
+
+
+def test_case_is_not_folded(space: Workspace, tmp_path: Path) -> None:
+    with pytest.raises(OutOfBounds):
+        space.resolve(str(tmp_path).upper() + "/mine/docs/a.txt", READ)
+
+
+def test_links_are_followed_before_the_check(space: Workspace, tmp_path: Path) -> None:
+    (base(space) / "out").symlink_to(tmp_path / "outside")
+    (base(space) / "out.txt").symlink_to("/etc/hosts")
+    (base(space) / "in").symlink_to(base(space) / "docs")
+    for text in ("out", "out/new.txt", "out.txt", "out/../other/secret.txt"):
+        with pytest.raises(OutOfBounds):
+            space.resolve(text, WRITE)
+    assert space.resolve("in/a.txt", READ).shown == "docs/a.txt"
+
+
+def test_a_loop_of_links_is_outside_or_missing(space: Workspace) -> None:
+    (base(space) / "loop").symlink_to(base(space) / "loop")
+    checked = space.resolve("loop/x", READ)
+    with pytest.raises(ToolError):
+        space.open(checked)
+
+
+def test_a_path_the_system_cannot_follow_is_refused(space: Workspace) -> None:
+    with pytest.raises(OutOfBounds, match="cannot be followed"):
+        space.resolve("\udcff" * 3 + "\ud800", READ)
+
+
+def test_a_root_that_is_itself_a_link_works(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    space = Workspace({"session": tmp_path / "link"})
+    path = space.resolve("a.txt", WRITE)
+    space.replace(path, b"x")
+    assert (tmp_path / "real" / "a.txt").read_bytes() == b"x"
+    assert space.real(path) == (tmp_path / "real" / "a.txt").resolve()
+
+
+def test_an_outside_folder_that_the_owner_opened(space: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "outside"
+    wider = Workspace({**space.roots, str(folder): folder})
+    assert wider.resolve(str(folder / "x.txt"), READ).shown == f"{folder}/x.txt"
+
+
+# opening: what was checked may have changed meanwhile
+
+
+def swapped(space: Workspace, tmp_path: Path, act: Callable[[CheckedPath], object]) -> None:
+    path = space.resolve("docs/a.txt", WRITE)
+    (base(space) / "docs").rename(base(space) / "docs_old")
+    (base(space) / "docs").symlink_to(tmp_path / "other")
+    with pytest.raises(ToolError) as caught:
+        act(path)
+    assert caught.value.code in ("out_of_bounds", "not_folder")
+    assert sorted(p.name for p in (tmp_path / "other").iterdir()) == ["secret.txt"]
+
+
+def test_a_folder_swapped_for_a_link_is_not_followed(space: Workspace, tmp_path: Path) -> None:
+    swapped(space, tmp_path, space.open)
+
+
+def test_a_folder_swapped_for_a_link_is_not_written_through(space: Workspace, tmp_path: Path) -> None:
+    swapped(space, tmp_path, lambda path: space.replace(path, b"x"))
+
+
+def test_a_folder_swapped_for_a_link_is_not_deleted_through(space: Workspace, tmp_path: Path) -> None:
+    swapped(space, tmp_path, lambda path: space.discard(path, tmp_path / "trash"))
+
+
+def test_a_folder_swapped_for_a_link_is_not_moved_through(space: Workspace, tmp_path: Path) -> None:
+    swapped(space, tmp_path, lambda path: space.move(path, space.resolve("b.txt", WRITE)))
+
+
+def test_a_file_swapped_for_a_link_is_not_followed(space: Workspace, tmp_path: Path) -> None:
+    path = space.resolve("docs/a.txt", WRITE)
+    (base(space) / "docs/a.txt").unlink()
+    (base(space) / "docs/a.txt").symlink_to(tmp_path / "other/secret.txt")
+    with pytest.raises(OutOfBounds):
+        space.open(path)
+    with pytest.raises(OutOfBounds):
+        space.replace(path, b"x")
+    assert (tmp_path / "other/secret.txt").read_text() == "secret"
+
+
+def test_a_read_path_is_not_written(space: Workspace) -> None:
+    path = space.resolve("docs/a.txt", READ)
+    other = space.resolve("b.txt", WRITE)
+    acts: list[Callable[[], object]] = [
+        lambda: space.open(path, os.O_WRONLY),
+        lambda: space.open(path, os.O_RDWR),
+        lambda: space.replace(path, b"x"),
+        lambda: space.move(path, other),
+        lambda: space.move(other, path),
+        lambda: space.discard(path, base(space)),
+    ]
+    for act in acts:
+        with pytest.raises(OutOfBounds):
+            act()
+    assert (base(space) / "docs/a.txt").read_text() == "a"
+
+
+def test_only_regular_files_are_opened(space: Workspace) -> None:
+    os.mkfifo(base(space) / "pipe")
+    with socket.socket(socket.AF_UNIX) as server:
+        os.chdir(base(space))
+        server.bind("sock")
+    for text, code in (("docs", "is_folder"), ("", "is_folder"), ("pipe", "is_special_file"), ("sock", "io_error")):
+        with pytest.raises(ToolError) as caught:
+            space.open(space.resolve(text, READ))
+        assert caught.value.code == code
+    for text in ("docs", "pipe", ""):
+        with pytest.raises(ToolError):
+            space.replace(space.resolve(text, WRITE), b"x")
+
+
+def test_reading_is_bounded(space: Workspace) -> None:
+    path = space.resolve("docs/a.txt", READ)
+    assert space.read(path, 1) == b"a"
+    with pytest.raises(ToolError, match="has 1 bytes; at most 0 are read"):
+        space.read(path, 0)
+
+
+def test_a_missing_file_says_so(space: Workspace) -> None:
+    for text in ("nope.txt", "nope/x.txt"):
+        with pytest.raises(ToolError) as caught:
+            space.read(space.resolve(text, READ), 10)
+        assert caught.value.code == "not_found"
+    with pytest.raises(ToolError) as caught:
+        space.read(space.resolve("docs/a.txt/b", READ), 10)
+    assert caught.value.code == "not_folder"
+
+
+def test_writing_makes_folders_keeps_the_mode_and_leaves_no_pieces(space: Workspace) -> None:
+    path = space.resolve("new/deep/b.txt", WRITE)
+    space.replace(path, b"1")
+    os.chmod(space.real(path), 0o640)
+    space.replace(path, b"22")
+    assert space.real(path).read_bytes() == b"22"
+    assert space.real(path).stat().st_mode & 0o777 == 0o640
+    assert [p.name for p in space.real(path).parent.iterdir()] == ["b.txt"]
+
+
+def test_a_full_disk_leaves_the_old_file(space: Workspace) -> None:
+    path = space.resolve("docs/a.txt", WRITE)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
+    try:
+        with pytest.raises(ToolError) as caught:
+            space.replace(path, b"x" * 100)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert caught.value.code == "storage_full"
+    assert space.real(path).read_text() == "a"
+    assert [p.name for p in (base(space) / "docs").iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(errno.EROFS, "read_only"), (errno.EACCES, "read_only"), (errno.ENOSPC, "storage_full"), (errno.EIO, "io_error")],
+)
+def test_the_systems_refusals_have_names(number: int, code: str) -> None:
+    assert _failed(OSError(number, "no"), "a.txt").code == code
+
+
+def test_listing_leaves_links_out(space: Workspace, tmp_path: Path) -> None:
+    (base(space) / "out").symlink_to(tmp_path / "other")
+    os.mkfifo(base(space) / "pipe")
+    assert [p.shown for p, _ in space.listed(space.resolve("", READ))] == ["docs"]
+    with pytest.raises(ToolError):
+        space.listed(space.resolve("docs/a.txt", READ))
+
+
+def test_stat_never_looks_behind_a_link(space: Workspace) -> None:
+    (base(space) / "link").symlink_to(base(space) / "docs/a.txt")
+    found = space.stat(CheckedPath("session", ("link",), READ))
+    assert found is not None
+    assert os.path.stat.S_ISLNK(found.st_mode)  # type: ignore[attr-defined]  # re-exported by os.path
+    assert space.stat(space.resolve("", READ)) is not None
+    assert space.stat(space.resolve("nope/x", READ)) is None
+    assert space.stat(space.resolve("docs/nope", READ)) is None
+    (base(space) / "docs2").symlink_to(base(space) / "docs")
+    with pytest.raises(ToolError):
+        space.stat(CheckedPath("session", ("docs2", "a.txt"), READ))
+
+
+def test_discarded_files_can_be_taken_back(space: Workspace, tmp_path: Path) -> None:
+    trash = tmp_path / "trash"
+    for text in ("a", "b"):
+        space.replace(space.resolve("x.txt", WRITE), text.encode())
+        space.discard(space.resolve("x.txt", WRITE), trash)
+    assert {p.name: p.read_text() for p in trash.iterdir()} == {"x.txt": "a", "1-x.txt": "b"}
+
+
+@pytest.mark.parametrize("text", ["", "shared://"])
+def test_a_root_is_neither_moved_nor_deleted(space: Workspace, tmp_path: Path, text: str) -> None:
+    root = space.resolve(text, WRITE)
+    with pytest.raises(OutOfBounds):
+        space.discard(root, tmp_path / "trash")
+    with pytest.raises(OutOfBounds):
+        space.move(root, space.resolve("x", WRITE))
+    with pytest.raises(OutOfBounds):
+        space.move(space.resolve("docs", WRITE), root)
+
+
+def test_a_read_never_makes_folders(space: Workspace) -> None:
+    with pytest.raises(ToolError):
+        space.open(space.resolve("fresh/x", READ))
+    assert not (base(space) / "fresh").exists()
+
+
+SEGMENTS = st.one_of(
+    st.sampled_from(["..", ".", "docs", "a.txt", "out", "in", "DOCS", "", "／", "․․", "..\u2215", "~", "shared:"]),
+    st.text(max_size=5),
+)
+
+
+@given(
+    start=st.sampled_from(["", "/", "session://", "shared://", "session:///", "./", "file://", "~/"]),
+    segments=st.lists(SEGMENTS, max_size=6),
+    access=st.sampled_from(Access),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_whatever_is_let_through_lies_inside_a_root(
+    tmp_path_factory: pytest.TempPathFactory, start: str, segments: list[str], access: Access
+) -> None:
+    folder = tmp_path_factory.getbasetemp() / "property"
+    if not folder.exists():
+        (folder / "mine/docs").mkdir(parents=True)
+        (folder / "shared").mkdir()
+        (folder / "mine/docs/a.txt").write_text("a")
+        (folder / "mine/out").symlink_to("/etc")
+        (folder / "mine/in").symlink_to(folder / "mine/docs")
+    space = Workspace({"session": folder / "mine", "shared": folder / "shared"})
+    try:
+        checked = space.resolve(start + "/".join(segments), access)
+    except OutOfBounds:
+        return
+    real = space.real(checked)
+    assert real == Path(os.path.realpath(real))
+    assert real.is_relative_to(folder / "mine") or real.is_relative_to(folder / "shared")
+    assert not any(unicodedata.category(c) in ("Cc", "Cf") for c in str(checked.shown))
+    assert space.resolve(checked.shown, access) == checked
+
+
+def test_moving_between_roots_makes_folders(space: Workspace) -> None:
+    source, target = space.resolve("docs", WRITE), space.resolve("shared://old/docs", WRITE)
+    space.move(source, target)
+    assert (space.roots["shared"] / "old/docs/a.txt").read_text() == "a"
+    with pytest.raises(ToolError) as caught:
+        space.move(source, space.resolve("x", WRITE))
+    assert caught.value.code == "not_found"
