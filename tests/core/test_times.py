@@ -37,7 +37,9 @@ def test_a_time_is_read_in_the_phones_zone(text: str, read: str) -> None:
     assert minutes(moment(text, "start", NOW)) == read
 
 
-@pytest.mark.parametrize("text", ["", "tomorrow", "2026-13-01", "10:00", "0001-01-01T00:00+14:00", "1969-12-31", "9999"])
+@pytest.mark.parametrize(
+    "text", ["", "tomorrow", "2026-13-01", "10:00", "0001-01-01T00:00+14:00", "1969-12-31", "9999"]
+)
 def test_what_is_no_time_is_refused_with_the_field_and_an_example(text: str) -> None:
     with pytest.raises(ToolError) as caught:
         moment(text, "start", NOW)
@@ -161,8 +163,6 @@ def test_a_range_holds_exactly_the_occurrences_that_touch_it(
     touching = [
         at
         for at in every
-        if falls_on(at.date(), start.date(), series)
-        and at < until
-        and (at + length > since or at >= since)
+        if falls_on(at.date(), start.date(), series) and at < until and (at + length > since or at >= since)
     ]
     assert occurrences(start, length, series, *asked) == touching

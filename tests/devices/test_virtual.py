@@ -124,9 +124,7 @@ def test_times_may_be_loaded_as_datetimes(phone: VirtualPhone) -> None:
         ({"clock": {"now": 5}}, "clock.now: expected a time such as 2026-06-15T09:00+08:00"),
     ],
 )
-def test_a_state_that_makes_no_sense_is_refused_with_its_place(
-    phone: VirtualPhone, state: Any, problem: str
-) -> None:
+def test_a_state_that_makes_no_sense_is_refused_with_its_place(phone: VirtualPhone, state: Any, problem: str) -> None:
     before = phone.dump()
     with pytest.raises(ConfigError) as caught:
         phone.load(state)
@@ -524,7 +522,10 @@ async def test_apps_pages_clipboard_and_notifications(phone: VirtualPhone) -> No
     assert (await phone.do(c.OpenApp("app.songbox"))).label == "Songbox"
     assert phone.dump()["device"]["foreground"] == "app.songbox"
     await phone.do(c.OpenPage("https://example.org/a"))
-    assert (phone.dump()["device"]["foreground"], phone.dump()["device"]["page"]) == ("browser", "https://example.org/a")
+    assert (phone.dump()["device"]["foreground"], phone.dump()["device"]["page"]) == (
+        "browser",
+        "https://example.org/a",
+    )
     await phone.do(c.WriteClipboard("盐"))
     assert await phone.do(c.ReadClipboard()) == "盐"
     before = phone.dump()

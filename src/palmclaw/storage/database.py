@@ -102,7 +102,7 @@ def _private_file(path: Path) -> None:
 
 
 def _migrated(connection: sqlite3.Connection, path: Path | None = None) -> sqlite3.Connection:
-    """Bring the schema up to date in one transaction; the version is read under its lock, since others may start too."""
+    """Bring the schema up to date in one transaction; its lock lets many processes start on one file at once."""
     scripts = _scripts()
     with connection:
         connection.execute("BEGIN IMMEDIATE")

@@ -131,6 +131,11 @@ def _reader(words: str, now: datetime) -> str | None:
     return None if first in _NOBODY or re.match(r"(?:back|to|messages?|for|about)\b", words, re.I) else words
 
 
+def _latin(words: str, now: datetime) -> str | None:
+    """A name in Latin letters with Chinese words behind it: only then is it plain where the name ends."""
+    return words if re.match(r"[A-Za-z][A-Za-z .'-]*[\s，]*[\u3400-\u9fff]", words) else None
+
+
 def _moment(words: str, now: datetime) -> Moment | None:
     return moment(re.sub(r"['’]s$|的$", "", words), now)
 
@@ -295,6 +300,6 @@ _READERS: Mapping[str, Reader] = {
     "level": _level, "step": _level, "text": _text, "note": _note, "fact": _fact, "gone": _gone, "person": _person, "contact": _contact,
     "reader": _reader, "event": _event, "event_timed": _event_timed, "event2": _event_timed, "cancelled": _cancelled, "day": _moment, "alarm": _alarm,
     "reminder": _reminder, "timer": _timer, "app": _app, "song": _song, "file": _file, "filename": _filename, "folder": _filename,
-    "pattern": _pattern, "place": _place, "url": _url, "title": _filename, "gadget": _gadget, "short": _short,
+    "pattern": _pattern, "place": _place, "url": _url, "title": _filename, "gadget": _gadget, "latin": _latin, "short": _short,
 }  # fmt: skip
-_VERBATIM = frozenset({"text", "note", "short", "reader", "fact"})
+_VERBATIM = frozenset({"text", "note", "short", "reader", "fact", "latin"})

@@ -1,0 +1,120 @@
+"""`palmclaw doctor`: checks what a conversation needs, one line each, with what to do about it."""
+
+import asyncio
+import json
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+import click
+
+from palmclaw import __version__
+from palmclaw.app import App, assembled
+from palmclaw.core.errors import PalmclawError
+from palmclaw.paths import home as home_of
+from palmclaw.storage.database import Database
+from palmclaw.storage.lock import HomeLock
+
+LEAST_FREE = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check: what was looked at, whether it is well, and what to do when it is not."""
+
+    name: str
+    ok: bool
+    text: str
+    mend: str = ""
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def doctor(as_json: bool) -> None:
+    """Check that everything works, and say what to mend. The exit code is 1 when something is wrong."""
+    findings = checked()
+    if as_json:
+        click.echo(json.dumps([asdict(f) for f in findings], ensure_ascii=False, indent=1))
+    else:
+        for finding in findings:
+            click.secho("✓ " if finding.ok else "✗ ", fg="green" if finding.ok else "red", nl=False)
+            click.echo(f"{finding.name}: {finding.text}")
+            if finding.mend:
+                click.echo(f"  {finding.mend}")
+    sys.exit(0 if all(f.ok for f in findings) else 1)
+
+
+def checked() -> list[Finding]:
+    """All checks; those that need the configuration are left out when it cannot be read."""
+    findings = [_python(), _search_index(), _disk()]
+    try:
+        app = assembled(os.environ)
+    except PalmclawError as error:
+        return [*findings, Finding("configuration", False, str(error), error.hint)]
+    findings.append(Finding("configuration", True, str(app.home.config)))
+    checks: tuple[Callable[[App], Finding], ...] = (_home, _database, _phone, _model)
+    return findings + [_run(check, app) for check in checks]
+
+
+def _run(check: Callable[[App], Finding], app: App) -> Finding:
+    try:
+        return check(app)
+    except PalmclawError as error:
+        return Finding(check.__name__.strip("_"), False, str(error), error.hint)
+
+
+def _python() -> Finding:
+    return Finding("python", True, f"{sys.version.split()[0]} on {sys.platform}, PalmClaw {__version__}")
+
+
+def _search_index() -> Finding:
+    with sqlite3.connect(":memory:") as db:
+        options = {row[0] for row in db.execute("PRAGMA compile_options")}
+    db.close()
+    found = "ENABLE_FTS5" in options
+    return Finding("sqlite", found, f"{sqlite3.sqlite_version}, {'with' if found else 'without'} full-text search")
+
+
+def _disk() -> Finding:
+    folder = home_of(os.environ).root
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free
+    return Finding(
+        "disk", free > LEAST_FREE, f"{free // 1_000_000:,} MB free", "" if free > LEAST_FREE else "Free some."
+    )
+
+
+def _home(app: App) -> Finding:
+    lock = HomeLock(app.home.lock)
+    lock.acquire("doctor")
+    lock.release()
+    return Finding("home", True, f"{app.home.root} is writable and not in use")
+
+
+def _database(app: App) -> Finding:
+    async def look() -> str:
+        database = Database(app.home.database, readonly=True)
+        try:
+            return str(await database.run(lambda db: db.execute("PRAGMA quick_check").fetchone()[0]))
+        finally:
+            await database.close()
+
+    result = asyncio.run(look())
+    return Finding("database", result == "ok", result, "" if result == "ok" else f"Keep a copy of {app.home.database}.")
+
+
+def _phone(app: App) -> Finding:
+    now = app.device.now()
+    return Finding("phone", True, f"{app.device.name}, {now:%Y-%m-%d %H:%M} {now.tzname()}")
+
+
+def _model(app: App) -> Finding:
+    name = app.settings.provider_name
+    provider = app.provider()
+    if provider.local:
+        return Finding("model", True, f"{name}: no model connected", "palmclaw config set provider.base_url URL")
+    return Finding("model", True, f"{name} {app.model} at {app.settings.provider.get('base_url', 'its usual address')}")

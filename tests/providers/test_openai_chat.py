@@ -1,0 +1,420 @@
+"""The request on the wire, the configuration, and the provider against a real server."""
+
+import json
+import random
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from palmclaw.core.errors import AuthFailed, BadReply, ConfigError, ProviderError, RateLimited, Unavailable
+from palmclaw.core.events import TextDelta
+from palmclaw.core.limits import Limits
+from palmclaw.core.messages import Cut, Media, Message, Reasoning, Role, Stamp, Text, ToolCall, ToolResult, Usage
+from palmclaw.core.plugin import Kind, Parts
+from palmclaw.core.ports import Delta, Finish, Reply, Request
+from palmclaw.core.schema import Doc
+from palmclaw.core.tools import Tool, ToolContext, tool
+from palmclaw.providers.openai_chat import (
+    Decoder,
+    OpenAIChat,
+    OpenAIChatConfig,
+    as_bytes,
+    endpoint,
+    openai_chat,
+    to_wire,
+)
+from tests.servers.chat_server import Answer, ChatServer
+
+HI = Request("m", "Be brief.", (Message(Role.USER, (Text("hi"),)),))
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    city: Annotated[str, Doc("its name")]
+
+
+@tool(module="test")
+async def tide(args: Where, ctx: ToolContext) -> str:
+    """How high the water stands."""
+    return "2 m"
+
+
+@tool(module="test")
+async def again(args: Where, ctx: ToolContext) -> str:
+    """The same once more."""
+    return "2 m"
+
+
+def wired(*messages: Message, tools: tuple[Tool, ...] = ()) -> dict[str, Any]:
+    return to_wire(Request("m", "", messages, tools))
+
+
+def function(name: str, about: str) -> dict[str, Any]:
+    schema = {
+        "type": "object",
+        "properties": {"city": {"type": "string", "description": "its name"}},
+        "additionalProperties": False,
+        "required": ["city"],
+    }
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
+
+
+def test_the_whole_request() -> None:
+    request = Request(
+        "m",
+        "Be brief.",
+        (
+            Message(
+                Role.USER, (Stamp("It is 10:00."), Text("hi"), Media("a1", "image/png", "cat.png"), Media("b", "x/y"))
+            ),
+            Message(
+                Role.ASSISTANT,
+                (Reasoning("hm"), Text("Looking."), ToolCall("c1", "tide", {"city": "上海"}), ToolCall("c2", "again")),
+            ),
+            Message(Role.TOOL, (ToolResult("c1", "tide", '"2 m"'), ToolResult("c2", "again", " "))),
+            Message(Role.NOTE, (Text("a note"),)),
+            Message(Role.ASSISTANT, (ToolCall("c3", "bad name!", {"x": 1}, "truncated", '{"x":1'),)),
+            Message(Role.ASSISTANT, (Text("2 m."),), cut=Cut.INTERRUPTED),
+        ),
+        (tide, again),
+    )
+    assert to_wire(request) == {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "hi\n\n[attached: cat.png (image/png)]\n\n[attached: b (x/y)]\n\nIt is 10:00."},
+            {
+                "role": "assistant",
+                "content": "Looking.",
+                "tool_calls": [
+                    {"id": "c1", "type": "function", "function": {"name": "tide", "arguments": '{"city":"上海"}'}},
+                    {"id": "c2", "type": "function", "function": {"name": "again", "arguments": "{}"}},
+                ],
+            },
+            {"role": "tool", "tool_call_id": "c1", "content": '"2 m"'},
+            {"role": "tool", "tool_call_id": "c2", "content": "(nothing)"},
+            {
+                "role": "assistant",
+                "content": None,
+                "tool_calls": [
+                    {"id": "c3", "type": "function", "function": {"name": "bad_name_", "arguments": "{}"}},
+                ],
+            },
+            {"role": "assistant", "content": "2 m."},
+        ],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "tools": [function("tide", "How high the water stands."), function("again", "The same once more.")],
+    }
+
+
+def test_the_same_request_has_the_same_bytes_and_tools_keep_their_order() -> None:
+    request = Request("m", "s", HI.messages, (tide, again))
+    assert as_bytes(to_wire(request)) == as_bytes(to_wire(request))
+    names = [t["function"]["name"] for t in to_wire(Request("m", "", (), (again, tide)))["tools"]]
+    assert names == ["again", "tide"]
+    assert as_bytes({"a": ["上", "\ud83d"]}) == '{"a":["上","?"]}'.encode()
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        Message(Role.USER, ()),
+        Message(Role.USER, (Text(" \n"),)),
+        Message(Role.ASSISTANT, ()),
+        Message(Role.ASSISTANT, (Text(" "), Reasoning("hm"))),
+        Message(Role.TOOL, (Text("x"),)),
+        Message(Role.NOTE, (Text("for the person"),)),
+    ],
+)
+def test_nothing_empty_is_sent(message: Message) -> None:
+    assert wired(message)["messages"] == []
+    assert "tools" not in wired(message)
+
+
+def test_names_fit_the_protocol() -> None:
+    calls = (ToolCall("1", ""), ToolCall("2", "x" * 80), ToolCall("3", "mcp__a-b"))
+    (message,) = wired(Message(Role.ASSISTANT, calls))["messages"]
+    assert [c["function"]["name"] for c in message["tool_calls"]] == ["unnamed", "x" * 64, "mcp__a-b"]
+
+
+@pytest.mark.parametrize(
+    ("base", "url"),
+    [
+        ("https://api.example/v1", "https://api.example/v1/chat/completions"),
+        ("https://api.example/v1/", "https://api.example/v1/chat/completions"),
+        (" http://127.0.0.1:11434 ", "http://127.0.0.1:11434/v1/chat/completions"),
+        ("http://[::1]:8080/", "http://[::1]:8080/v1/chat/completions"),
+        ("https://api.example/api/paas/v4", "https://api.example/api/paas/v4/chat/completions"),
+        ("https://api.example/v1/chat/completions", "https://api.example/v1/chat/completions"),
+        ("https://a.example/openai?api-version=7#x", "https://a.example/openai/chat/completions?api-version=7"),
+    ],
+)
+def test_endpoints(base: str, url: str) -> None:
+    assert endpoint(base) == url
+
+
+def make(tmp_path: Path, **settings: Any) -> OpenAIChat:
+    return OpenAIChat(OpenAIChatConfig(**settings), Parts(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"base_url": ""}, "provider.base_url"),
+        ({"base_url": "api.example/v1"}, "provider.base_url"),
+        ({"base_url": "ftp://api.example"}, "provider.base_url"),
+        ({"base_url": "http://"}, "provider.base_url"),
+        ({"base_url": "http://[bad"}, "provider.base_url"),
+        ({"base_url": "http://h:0/v1"}, "provider.base_url"),
+        ({"base_url": "http://u:hunter2@h/v1"}, "provider.base_url"),
+        ({"api_key": "hunter2 hunter2"}, "provider.api_key"),
+        ({"api_key": "hunter2\nX: y"}, "provider.api_key"),
+        ({"api_key": "hunter2…"}, "provider.api_key"),
+        ({"headers": {"X Y": "hunter2"}}, "provider.headers"),
+        ({"headers": {"X": "hunter2\r\nY: z"}}, "provider.headers"),
+    ],
+)
+def test_a_wrong_setting_is_named_and_not_repeated(tmp_path: Path, settings: dict[str, Any], key: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        make(tmp_path, **settings)
+    assert caught.value.key == key
+    assert "hunter2" not in f"{caught.value}{caught.value.hint}"
+
+
+def test_secrets_are_not_shown_with_the_configuration() -> None:
+    config = OpenAIChatConfig(api_key="hunter2", headers={"X": "hunter2"}, proxy="http://u:hunter2@p:1")
+    assert "hunter2" not in repr(config)
+
+
+async def told(provider: OpenAIChat, request: Request = HI) -> list[Delta]:
+    return [delta async for delta in provider.stream(request)]
+
+
+Make = Callable[..., OpenAIChat]
+
+
+@pytest.fixture
+async def provider(tmp_path: Path) -> AsyncIterator[Make]:
+    made: list[OpenAIChat] = []
+
+    def build(limits: Limits = Limits(), environ: dict[str, str] | None = None, **settings: Any) -> OpenAIChat:
+        parts = Parts(tmp_path, limits=limits, environ=environ or {})
+        found = openai_chat.create(OpenAIChatConfig(**settings), parts)
+        assert isinstance(found, OpenAIChat)
+        made.append(found)
+        return found
+
+    yield build
+    for one in made:
+        await one.close()
+
+
+async def test_a_turn_without_a_key(provider: Make) -> None:
+    assert (openai_chat.kind, openai_chat.name, openai_chat.config) == (Kind.PROVIDER, "openai_chat", OpenAIChatConfig)
+    async with ChatServer([Answer(text="Hello there", fragments=2)]) as server:
+        model = provider(base_url=server.url)
+        deltas = await told(model)
+        assert not model.local
+        (asked,) = server.requests
+    assert deltas[:-1] == [TextDelta("Hello "), TextDelta("there")]
+    reply = deltas[-1]
+    assert isinstance(reply, Reply)
+    assert (reply.message.text, reply.finish, reply.usage) == ("Hello there", Finish.STOP, Usage(100, 10, requests=1))
+    assert asked.path == "/v1/chat/completions"
+    assert asked.raw == as_bytes(to_wire(HI))
+    assert "Authorization" not in asked.headers
+
+
+async def test_key_headers_and_further_fields_are_sent(provider: Make) -> None:
+    async with ChatServer([Answer(text="hi", times=2)]) as server:
+        await told(
+            provider(
+                base_url=server.url,
+                api_key=" sk-hunter2\n",
+                model="default",
+                headers={"X-Title": "palmclaw"},
+                usage=False,
+                body={"temperature": 0, "model": "override"},
+            ),
+            Request("", "", HI.messages),
+        )
+        await told(provider(base_url=server.url, api_key="sk-1", headers={"authorization": "Key own"}))
+        first, second = server.requests
+    assert first.headers["Authorization"] == "Bearer sk-hunter2"
+    assert first.headers["X-Title"] == "palmclaw"
+    assert first.body == {
+        "model": "override",
+        "messages": [{"role": "user", "content": "hi"}],
+        "stream": True,
+        "temperature": 0,
+    }
+    assert [v for k, v in second.headers.items() if k.lower() == "authorization"] == ["Key own"]
+
+
+async def test_a_default_model_is_named(provider: Make) -> None:
+    async with ChatServer(["hi"]) as server:
+        deltas = await told(provider(base_url=server.url, model="default"), Request("", "", HI.messages))
+        assert server.requests[0].body["model"] == "default"
+    assert isinstance(deltas[-1], Reply)
+    assert deltas[-1].message.model == "default"
+
+
+async def test_usage_is_estimated_where_nobody_counts(provider: Make) -> None:
+    async with ChatServer([Answer(text="x" * 42, usage=False)]) as server:
+        reply = (await told(provider(base_url=server.url)))[-1]
+        assert isinstance(reply, Reply)
+        assert reply.usage == Usage(len(server.requests[0].raw) // 4, 10, requests=1, estimated=True)
+
+
+async def test_a_finished_answer_needs_no_end_of_stream(provider: Make) -> None:
+    cut = Answer(text="all of it", cut_after=3)  # after the chunk that says "stop"
+    async with ChatServer([cut]) as server:
+        deltas = await told(provider(base_url=server.url))
+        assert isinstance(deltas[-1], Reply)
+        assert deltas[-1].message.text == "all of it"
+        assert len(server.requests) == 1  # F011: never asked again
+
+
+async def test_keep_alives_alone_end_the_wait(provider: Make) -> None:  # F012
+    pings = 'data: {"choices":[{"index":0,"delta":{}}]}\n\n: ping\n\ndata: {}\n\n' * 50
+    async with ChatServer([Answer(keepalives=1000, drip=0.005), Answer(sse=pings, hang=False)]) as server:
+        model = provider(base_url=server.url, limits=Limits(read_seconds=0.05))
+        with pytest.raises(Unavailable, match="said nothing for"):
+            await told(model)
+
+
+@pytest.mark.parametrize(
+    ("settings", "secret"),
+    [
+        ({"api_key": "quite-secret-1"}, "quite-secret-1"),
+        ({"headers": {"X-Key": "Token quite-secret-2"}}, "quite-secret-2"),
+        ({"proxy": "http://me:quite-secret-3@127.0.0.1:1"}, "quite-secret-3"),
+    ],
+)
+async def test_a_secret_that_comes_back_is_masked(provider: Make, settings: dict[str, Any], secret: str) -> None:
+    echo = json.dumps({"error": {"message": f"you said {secret}"}})
+    stream = f'data: {{"error": {{"message": "you said {secret}", "code": 401}}}}\n\n'
+    async with ChatServer([Answer(status=401, body=echo), Answer(sse=stream)]) as server:
+        where = server.url + "?key=quite-secret-4"
+        if "proxy" in settings:  # nobody listens there: the proxy is named without its password
+            settings = {"proxy": settings["proxy"].replace(":1", ":" + server.url.split(":")[2].split("/")[0])}
+        model = provider(base_url=where, **settings)
+        for _ in range(2):
+            with pytest.raises(AuthFailed) as caught:
+                await told(model)
+            assert "you said ***" in str(caught.value)
+            assert "quite-secret" not in str(caught.value)
+
+
+async def test_the_environment_names_the_proxy(provider: Make) -> None:
+    async with ChatServer(["hi"]) as server:
+        proxy = server.url.removesuffix("/v1")
+        await told(provider(base_url="http://model.example/v1", environ={"HTTP_PROXY": proxy}))
+        assert server.requests[0].headers["Host"] == "model.example"
+
+
+async def test_retry_after_travels_on(provider: Make) -> None:
+    async with ChatServer([Answer(status=429, headers={"Retry-After": "7"})]) as server:
+        with pytest.raises(RateLimited) as caught:
+            await told(provider(base_url=server.url))
+    assert caught.value.retry_after == 7.0
+
+
+CALLS = st.lists(
+    st.tuples(st.sampled_from(["f", "g"]), st.dictionaries(st.text(max_size=4), st.text(max_size=6), max_size=3)),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(CALLS, st.integers(1, 5), st.randoms(use_true_random=False))
+def test_calls_survive_any_cut_and_any_interleaving(
+    calls: list[tuple[str, dict[str, str]]], size: int, chance: random.Random
+) -> None:
+    queues: list[list[dict[str, Any]]] = []
+    for index, (name, arguments) in enumerate(calls):
+        text = json.dumps(arguments)
+        head = {"index": index, "id": f"c{index}", "function": {"name": name, "arguments": ""}}
+        rest = [text[i : i + size] for i in range(0, len(text), size)]
+        queues.append([head, *({"index": index, "function": {"arguments": piece}} for piece in rest)])
+    decoder = Decoder("m")
+    for head in [queue.pop(0) for queue in queues]:
+        decoder.feed({"choices": [{"delta": {"tool_calls": [head]}}]})
+    while queues := [queue for queue in queues if queue]:
+        decoder.feed({"choices": [{"delta": {"tool_calls": [chance.choice(queues).pop(0)]}}]})
+    decoder.done()
+    found = decoder.finish().message.calls
+    assert found == tuple(ToolCall(f"c{i}", name, arguments) for i, (name, arguments) in enumerate(calls))
+
+
+JUNK: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 3) | st.text(max_size=3) | st.just("stop"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "choices",
+                    "delta",
+                    "message",
+                    "content",
+                    "tool_calls",
+                    "function",
+                    "name",
+                    "arguments",
+                    "id",
+                    "index",
+                    "usage",
+                    "error",
+                    "finish_reason",
+                    "reasoning",
+                    "refusal",
+                    "prompt_tokens",
+                    "code",
+                    "text",
+                    "thinking",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=20,
+)
+
+
+@given(st.lists(JUNK, max_size=4))
+def test_any_json_is_an_answer_or_a_provider_error(chunks: list[Any]) -> None:
+    decoder = Decoder("m")
+    try:
+        for chunk in chunks:
+            decoder.feed(chunk)
+        decoder.done()
+        reply = decoder.finish()
+    except ProviderError:
+        return
+    as_bytes(to_wire(Request("m", "", (reply.message,))))
+
+
+def test_ten_megabytes_of_arguments_are_not_kept() -> None:
+    decoder = Decoder("m", limit=1000)
+    for _ in range(100):
+        piece = {"index": 0, "function": {"name": "f", "arguments": "x" * 100_000}}
+        decoder.feed({"choices": [{"delta": {"tool_calls": [piece]}}]})
+    decoder.done()
+    (call,) = decoder.finish().message.calls
+    assert (call.arguments, call.flaw, call.raw) == ({}, "too_large", "x" * 200)
+
+
+async def test_an_answer_that_is_no_chat(provider: Make) -> None:
+    async with ChatServer([Answer(body='{"hello": "world"}'), Answer(body="<html>")]) as server:
+        model = provider(base_url=server.url)
+        for words in ("no chat completion", "web page"):
+            with pytest.raises(BadReply, match=words):
+                await told(model)
