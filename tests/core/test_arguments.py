@@ -137,7 +137,9 @@ def test_every_object_survives(value: dict[str, Any]) -> None:
 def test_every_prefix_of_an_object_is_read_or_marked(value: dict[str, Any], length: int) -> None:
     text = json.dumps(value)[:length]
     found = read_arguments(text)
-    assert found.flaw == "" or (found.flaw == "truncated" and text.startswith("{") and found.raw == text.strip()[:RAW_CHARS])
+    assert found.flaw == "" or (
+        found.flaw == "truncated" and text.startswith("{") and found.raw == text.strip()[:RAW_CHARS]
+    )
     assert found.flaw != "" or found.value in ({}, value)
 
 

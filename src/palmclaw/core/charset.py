@@ -41,5 +41,5 @@ def _is_binary(raw: bytes) -> bool:
 
 def _is_chinese(text: str) -> bool:
     foreign = [c for c in text if ord(c) > 127]
-    wide = sum(unicodedata.east_asian_width(c) in "WF" and ord(c) < 0xA000 for c in foreign)
+    wide = sum(unicodedata.east_asian_width(c) in "WF" and not 0xA000 <= ord(c) < 0xFF00 for c in foreign)
     return wide * 10 >= len(foreign) * 9

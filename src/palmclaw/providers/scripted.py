@@ -77,7 +77,7 @@ class Script:
 
 @dataclass(frozen=True, slots=True)
 class ScriptedConfig:
-    """[provider] with kind = "scripted"."""
+    """[provider] with name = "scripted"."""
 
     script: Annotated[str, Doc("a TOML or JSON file with a list named steps")]
 

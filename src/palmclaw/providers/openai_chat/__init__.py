@@ -27,7 +27,7 @@ _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 
 @dataclass(frozen=True, slots=True)
 class OpenAIChatConfig:
-    """[provider] with kind = "openai_chat"."""
+    """[provider] with name = "openai_chat"."""
 
     base_url: Annotated[str, Doc("address of the service, mostly ending in /v1")] = "https://api.openai.com/v1"
     api_key: Annotated[str, Doc("empty for a local server without keys")] = field(default="", repr=False)
