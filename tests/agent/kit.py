@@ -162,6 +162,12 @@ def made_tools(world: World) -> dict[str, Tool]:
         """Say no."""
         raise DeviceError("radio_off", "the radio is off")
 
+    async def chatty(args: Any, ctx: ToolContext) -> Any:
+        """Tell a lot."""
+        ctx.progress("one")
+        ctx.progress("two")
+        return {}
+
     async def big(args: Number, ctx: ToolContext) -> Any:
         """Answer at length."""
         return "x" * args.number
@@ -174,7 +180,7 @@ def made_tools(world: World) -> dict[str, Tool]:
         """Decide about itself."""
         return Outcome({"x": 1}, tainted=True, private=True, said="said", terminal=True)
 
-    for handler in (slow, stubborn, crash, refuse, page, private_page):
+    for handler in (slow, stubborn, crash, refuse, chatty, page, private_page):
         handler.__annotations__["args"] = Nothing
     tools = [
         plain("look", Effect.READ),
@@ -200,6 +206,7 @@ def made_tools(world: World) -> dict[str, Tool]:
         tool(module="test", effect=Effect.DEVICE, name="crash")(crash),
         tool(module="test", effect=Effect.READ, name="crash_reading")(crash),
         tool(module="test", effect=Effect.DEVICE, name="refuse")(refuse),
+        tool(module="test", effect=Effect.READ, name="chatty")(chatty),
         tool(module="test", effect=Effect.READ, name="big")(big),
         tool(module="test", effect=Effect.READ, name="page", outside=True)(page),
         tool(module="test", effect=Effect.READ, name="own_mind")(private_page),

@@ -12,7 +12,17 @@ from palmclaw.agent.interrupt import Interrupt, until
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.turn import Turn
 from palmclaw.core.errors import AuthFailed, StreamCut
-from palmclaw.core.events import Event, MessageAdded, ReasoningDelta, Stop, TextDelta, ToolEnded, ToolStarted, TurnEnded
+from palmclaw.core.events import (
+    Event,
+    MessageAdded,
+    ReasoningDelta,
+    Stop,
+    TextDelta,
+    ToolEnded,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+)
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Cut, Message, Reasoning, Role, Text, ToolCall, Usage, user_message
 from palmclaw.core.ports import Delta, Finish, Reply, Request
@@ -166,6 +176,12 @@ async def test_progress_of_a_tool_is_seen_while_it_runs(stage: Staged) -> None:
     while not any(getattr(e, "text", "") == "waiting" for e in s.events):
         await asyncio.sleep(0)
     s.gate.world.gate.set()
+
+
+async def test_no_progress_is_lost_when_the_tool_ends(stage: Staged) -> None:
+    s = await stage(call("chatty"), "done")
+    await s.play()
+    assert [e.text for e in s.events if isinstance(e, ToolProgress)] == ["one", "two"]
 
 
 async def test_a_terminal_tool_ends_the_turn_after_its_round(stage: Staged) -> None:

@@ -42,9 +42,7 @@ async def until(source: AsyncIterator[T], interrupt: Interrupt) -> AsyncIterator
     pump.add_done_callback(lambda task: items.put_nowait(None))
     unwatch = interrupt.watch(lambda: items.put_nowait(None))
     try:
-        while (item := await items.get()) is not None:
-            if interrupt.is_set:
-                break
+        while (item := await items.get()) is not None and not interrupt.is_set:
             yield item
         if interrupt.is_set:
             raise Interrupted

@@ -1,0 +1,214 @@
+"""Measures PalmClaw beside a bare `openai` SDK loop and prints the table. See README.md in this folder."""
+
+import argparse
+import json
+import platform
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from installs import ROOT, Install, extra, made, needing_a_compiler
+from measure import Ran, Service, closed_url, addressed, run, service, tool_rounds
+
+ROUNDS = 20
+TALK = "How much battery is left? Look at the device status again and again."
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the report; `ratio` is ours to the SDK's, `met` whether the goal is reached."""
+
+    measure: str
+    unit: str
+    ours: float
+    sdk: float | None
+    goal: float | None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        return self.ours / self.sdk if self.sdk else None
+
+    @property
+    def met(self) -> bool | None:
+        return None if self.goal is None else self.ours <= self.goal
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The two programs under measurement, a folder to work in, and how often each thing is done."""
+
+    work: Path
+    ours: Install
+    sdk: Install
+    tokenizer: Install | None
+    runs: int
+
+    def palmclaw(self, to: Service, home: Path, text: str) -> Ran:
+        argv = [self.ours.python, "-m", "palmclaw", "chat", "--approve", "never", text]
+        return _done(to.run(argv, self._palmclaw(home), self.work))
+
+    def bare(self, to: Service, text: str, history: int = 0) -> Ran:
+        return _done(to.run(self._bare(text, history), {}, self.work))
+
+    def home(self, name: str) -> Path:
+        """A fresh home directory."""
+        folder = self.work / "homes" / name
+        shutil.rmtree(folder, ignore_errors=True)
+        return folder
+
+    def _palmclaw(self, home: Path) -> dict[str, str]:
+        return {"PALMCLAW_HOME": str(home), "PALMCLAW_PROVIDER": "openai_chat", "PALMCLAW_MODEL": "m"}
+
+    def _bare(self, text: str, history: int) -> list[str | Path]:
+        return [self.sdk.python, ROOT / "bench" / "sdk_loop.py", text, "--history", str(history)]
+
+    def start(self) -> list[Row]:
+        """Process start to first request, and the peak of that; homes are fresh."""
+        ours, sdk = [], []
+        with service(self.work, [{"text": "Hello."}], repeat=True) as to:
+            for number in range(self.runs + 1):
+                ours.append(self.palmclaw(to, self.home(f"start{number}"), "hi"))
+                sdk.append(self.bare(to, "hi"))
+        ours, sdk = ours[1:], sdk[1:]  # the first run only warms the disk
+        first = median(r.until_first_request for r in ours), median(r.until_first_request for r in sdk)
+        peak = median(r.megabytes for r in ours), median(r.megabytes for r in sdk)
+        return [
+            Row("process start → first model request", "s", *first, goal=0.40),
+            Row("peak resident memory of that", "MB", *peak, goal=48),
+            self._first_request(ours[0]),
+        ]
+
+    def _first_request(self, ran: Ran) -> Row:
+        body = ran.requests[0]["body"]
+        if self.tokenizer is None:
+            return Row("first request for “hi”", "tokens", len(body) / 4, None, 1200, "estimated: characters / 4")
+        argv = [self.tokenizer.python, ROOT / "bench" / "count_tokens.py"]
+        counted = subprocess.run(argv, input=body, capture_output=True, text=True, check=True).stdout
+        return Row("first request for “hi”", "tokens", int(counted), None, 1200, "o200k, the whole body as JSON")
+
+    def rounds(self, earlier: int, goal: float) -> Row:
+        """What a program needs between an answer and its next request, in a turn of 20 requests."""
+        ours, sdk = [], []
+        turns = earlier // (2 * ROUNDS)  # one turn stores its question and two messages for each later round
+        script = tool_rounds(ROUNDS) * ((turns + 2) * self.runs)
+        with service(self.work, script) as to:
+            for number in range(self.runs):
+                home = self.home(f"rounds{earlier}-{number}")
+                for _ in range(turns):
+                    self.palmclaw(to, home, TALK)
+                ours += self.palmclaw(to, home, TALK).gaps
+                sdk += self.bare(to, TALK, earlier).gaps
+        name = f"overhead per round, {earlier} earlier messages" if earlier else "overhead per round, fresh session"
+        note = f"{ROUNDS} rounds; ours stored, the SDK's not"
+        return Row(name, "ms", 1000 * median(ours), 1000 * median(sdk), goal, note)
+
+    def down(self) -> list[Row]:
+        """Nobody answers at the address: how long until that is said, and how."""
+        ours, sdk = [], []
+        for number in range(self.runs):
+            environ = addressed(closed_url())
+            argv = [self.ours.python, "-m", "palmclaw", "chat", "hi"]
+            home = self._palmclaw(self.home(f"down{number}"))
+            ours.append(run(argv, {**environ, **home}, self.work))
+            sdk.append(run(self._bare("hi", 0), environ, self.work))
+        words = next((w for w in ours[0].words.splitlines() if w.strip()), "")
+        codes = {r.code for r in ours}
+        note = f"exit code {', '.join(map(str, sorted(codes)))}: {words.replace('|', '/')}"
+        seconds = median(r.seconds for r in ours), median(r.seconds for r in sdk)
+        return [Row("model service down: time to the error", "s", *seconds, 3.0, note)]
+
+    def size(self) -> list[Row]:
+        compilers = needing_a_compiler(self.ours), needing_a_compiler(self.sdk)
+        counts = len(self.ours.distributions), len(self.sdk.distributions)
+        return [
+            Row("installed size, with .pyc", "MB", self.ours.megabytes, self.sdk.megabytes, 60),
+            Row("distributions", "", *counts, goal=30),
+            Row("of these without a wheel for Android", "", *map(len, compilers), 0, ", ".join(compilers[0])),
+        ]
+
+
+def _done(ran: Ran) -> Ran:
+    if ran.code != 0 or not ran.requests:
+        raise SystemExit(f"a measured program failed (exit code {ran.code}):\n{ran.words}")
+    return ran
+
+
+def table(rows: list[Row], about: dict[str, Any]) -> str:
+    """The report as Markdown."""
+    lines = [
+        f"# {about['when']}",
+        "",
+        f"Python {about['python']}, {about['machine']}, medians of {about['runs']} runs",
+        "",
+    ]
+    lines += ["| measure | palmclaw | bare openai SDK | ratio | goal | met | note |", "|---|--:|--:|--:|--:|---|---|"]
+    for row in rows:
+        met = "" if row.met is None else "yes" if row.met else "**no**"
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        goal = "" if row.goal is None else f"≤ {_number(row.goal)} {row.unit}".rstrip()
+        cells = [row.measure, _shown(row.ours, row.unit), _shown(row.sdk, row.unit), ratio, goal, met, row.note]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines) + "\n"
+
+
+def _shown(value: float | None, unit: str) -> str:
+    return "–" if value is None else f"{_number(value)} {unit}".rstrip()
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if value == int(value) or value >= 100 else f"{value:.2f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=7, help="how often each thing is measured (at least 5)")
+    parser.add_argument("--work", type=Path, default=ROOT / ".bench", help="environments, homes and the report")
+    parser.add_argument("--only", choices=["start", "rounds", "down", "size"], action="append", help="parts to measure")
+    options = parser.parse_args()
+    options.work.mkdir(parents=True, exist_ok=True)
+    bench = Bench(
+        options.work,
+        made(options.work / "palmclaw", "--force-reinstall", "--no-deps", str(ROOT))
+        and made(options.work / "palmclaw", str(ROOT)),
+        made(options.work / "sdk", extra("bench", "openai")),
+        _tokenizer(options.work),
+        max(5, options.runs),
+    )
+    parts: dict[str, Callable[[], list[Row]]] = {
+        "start": bench.start,
+        "rounds": lambda: [bench.rounds(0, 5.0), bench.rounds(200, 7.0)],
+        "down": bench.down,
+        "size": bench.size,
+    }
+    rows = [row for name, part in parts.items() if not options.only or name in options.only for row in part()]
+    about = {
+        "when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "runs": bench.runs,
+    }
+    report = table(rows, about)
+    values = [{**asdict(row), "ratio": row.ratio, "met": row.met} for row in rows]
+    (options.work / "report.json").write_text(
+        json.dumps({"about": about, "rows": values}, indent=1, ensure_ascii=False)
+    )
+    (options.work / "report.md").write_text(report)
+    print(report)
+
+
+def _tokenizer(work: Path) -> Install | None:
+    """A tokenizer that brings its vocabulary along, where it can be had."""
+    try:
+        return made(work / "tokens", extra("bench", "bpe-openai"))
+    except subprocess.CalledProcessError:
+        return None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,88 @@
+"""What a message asks for: one command, several, or nothing that is certain."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from palmclaw.providers.offline.grammar import Heard, grammar
+from palmclaw.providers.offline.moments import is_chinese
+from palmclaw.providers.offline.slots import read
+
+# These act on other people or cannot be undone: only a sentence that says nothing else may ask for them.
+WHOLE = frozenset({"text_someone", "call_someone", "delete_event", "forget", "contact_add", "write_file", "append_file"})
+_JOINTS = re.compile(
+    r"\s*(?:,\s*)?\b(?:and\s+then|and\s+also|and|then|also)\b\s*|\s*[,，；;]?\s*(?:然后|并且|同时|还有|接着|顺便|再(?=[把打关开调])|并(?=[把打关开调]))\s*[，,]?\s*",
+    re.IGNORECASE,
+)
+_CLAUSES = re.compile(r"\s*(?:[,;](?=\s)|[.!](?=\s)|[，。；！]|\bso\s+(?=i\b|that\b)|\b(?:because|since)\b|—| - )\s*", re.IGNORECASE)
+_AGAINST = re.compile(
+    r"\b(?:don['’]?t|do not|not|never|no longer|if|unless|when|should|would|was|were|said|says|told|asked|why|how|who|what)\b|[?？]|别|不要|不用|没|如果|要是|为什么|怎么|说|问|曾",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """The commands of a message in their order and the language to answer in; `crowded`: too much for one message."""
+
+    language: str
+    commands: tuple[Heard, ...] = ()
+    crowded: bool = False
+
+
+def understood(sentence: str, now: datetime) -> Understood:
+    """Read the message as a whole; else as two commands joined together; else as a command with a remark beside it."""
+    chinese = is_chinese(sentence)
+    for language in ("zh", "en") if chinese else ("en",):
+        found = _in(language, sentence, now)
+        if found.commands or found.crowded:
+            return found
+    return Understood("zh" if chinese else "en")
+
+
+def _in(language: str, sentence: str, now: datetime) -> Understood:
+    whole = _heard(language, sentence, now)
+    if whole is not None:
+        return Understood(language, (whole,), False) if not _carries(language, whole, now) else _crowd(language)
+    return _joined(language, sentence, now) or _beside(language, sentence, now) or Understood(language)
+
+
+def _heard(language: str, sentence: str, now: datetime) -> Heard | None:
+    return grammar(language).heard(sentence, lambda slot, text: read(slot, text, now))
+
+
+def _crowd(language: str) -> Understood:
+    return Understood(language, crowded=True)
+
+
+def _carries(language: str, whole: Heard, now: datetime) -> bool:
+    """Whether the free words of a command that must stand alone end in another command ("… and turn off the wifi")."""
+    text = next((str(whole.slots[s]) for s in ("text", "reader", "gone", "title") if whole.slots.get(s)), "")
+    tails = [text[m.end() :] for m in _JOINTS.finditer(text)] if whole.intent in WHOLE else []
+    return any(tail and _heard(language, tail, now) is not None for tail in tails)
+
+
+def _joined(language: str, sentence: str, now: datetime) -> Understood | None:
+    """Two or more commands with "and" or "然后" between them, when each is understood."""
+    parts = [p for p in _JOINTS.split(sentence) if p.strip()]
+    if not 1 < len(parts) <= 4:
+        return None
+    found = tuple(h for h in (_heard(language, p, now) for p in parts) if h is not None)
+    if len(found) < len(parts):
+        return None
+    return _crowd(language) if any(h.intent in WHOLE for h in found) else Understood(language, found)
+
+
+def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
+    """One command beside clauses that only explain it ("it's dark, turn the torch on"), unless they speak against it."""
+    clauses = [c for c in _CLAUSES.split(sentence) if c.strip()]
+    if not 1 < len(clauses) <= 4:
+        return None
+    heard = [_heard(language, c, now) for c in clauses]
+    found = tuple(h for h in heard if h is not None and h.intent not in ("greeting", "thanks", "bye"))
+    remarks = [c for c, h in zip(clauses, heard, strict=True) if h is None]
+    if not found or any(_AGAINST.search(r) for r in remarks):
+        return None
+    if len(found) > 1 or not remarks:
+        return _crowd(language) if any(h.intent in WHOLE for h in found) else Understood(language, found)
+    return None if found[0].intent in WHOLE else Understood(language, found)

@@ -1,0 +1,211 @@
+"""What a request is built from: window, routing, the order of its bytes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from palmclaw.agent.context import SessionContext, stamped
+from palmclaw.agent.routing import IDLE, ModuleRoutes
+from palmclaw.agent.turn import Turn
+from palmclaw.agent.window import shown, weight
+from palmclaw.core.limits import Limits
+from palmclaw.core.messages import Media, Message, Role, Stamp, Text, ToolCall, ToolResult, user_message
+from palmclaw.core.ports import Tail
+from palmclaw.core.tools import Effect, Module, Tool
+from tests.agent.kit import Nothing
+
+NOW = datetime(2026, 6, 15, 9, 5, tzinfo=UTC)
+
+
+def made(name: str, module: str, description: str = "") -> Tool:
+    async def handler(args: Any, ctx: Any) -> None: ...
+
+    return Tool(name, description or name, module, Nothing, handler, Effect.READ)
+
+
+MODULES = {
+    "base": Module("base", "asking", always=True),
+    "sms": Module("sms", "texting", ("text", "短信"), requires=("contacts",), prompt="Look up numbers."),
+    "contacts": Module("contacts", "people", ("contact",)),
+    "torch": Module("torch", "light", ("torch",)),
+}
+TOOLS = {
+    t.name: t
+    for t in (
+        made("zoom", "base"),
+        made("ask", "base"),
+        made("send", "sms", "Send a text message"),
+        made("find", "contacts", "Find people in the address book"),
+        made("light", "torch", "Switch the lamp"),
+    )
+}
+
+
+@dataclass
+class Clock:
+    at: datetime = NOW
+
+    def now(self) -> datetime:
+        return self.at
+
+
+@dataclass
+class Log:
+    messages: Sequence[Message]
+    asked: list[int] = field(default_factory=list)
+
+    async def tail(self, session: str, count: int) -> Tail:
+        self.asked.append(count)
+        start = max(0, len(self.messages) - count)
+        return Tail(start, tuple(self.messages[start:]))
+
+
+def context(log: Log, clock: Clock | None = None, **more: Any) -> SessionContext:
+    routes = ModuleRoutes(MODULES, TOOLS, (clock or Clock()).now)
+    return SessionContext("policy", "m", log, routes, TOOLS, MODULES, Limits(), **more)
+
+
+def names(tools: Sequence[Tool]) -> list[str]:
+    return [t.name for t in tools]
+
+
+async def test_hi_carries_the_always_on_tools_only() -> None:
+    request = await context(Log([user_message("hi")])).request(Turn("s", "t"))
+    assert (request.system, names(request.tools), request.model) == ("policy", ["ask", "zoom"], "m")
+
+
+async def test_a_word_brings_its_module_what_it_requires_and_its_rule() -> None:
+    request = await context(Log([user_message("text her")])).request(Turn("s", "t"))
+    assert (request.system, names(request.tools)) == ("policy\nLook up numbers.", ["ask", "find", "send", "zoom"])
+
+
+async def test_only_the_last_four_user_messages_are_heard_but_the_set_only_grows() -> None:
+    old = [user_message("torch"), *[user_message("hm")] * 4]
+    assert names((await context(Log(old)).request(Turn("s", "t"))).tools) == ["ask", "zoom"]
+    log = Log([user_message("torch")])
+    grown = context(log)
+    await grown.request(Turn("s", "t"))
+    log.messages = old
+    assert names((await grown.request(Turn("s", "t"))).tools) == ["ask", "light", "zoom"]
+    assert names((await grown.request(Turn("other", "t"))).tools) == ["ask", "zoom"]
+
+
+async def test_after_idling_the_set_starts_anew() -> None:
+    clock, log = Clock(), Log([user_message("torch")])
+    built = context(log, clock)
+    await built.request(Turn("s", "t"))
+    log.messages = [user_message("hm")]
+    clock.at += IDLE - timedelta(seconds=1)
+    assert names((await built.request(Turn("s", "t"))).tools) == ["ask", "light", "zoom"]
+    clock.at += IDLE
+    assert names((await built.request(Turn("s", "t"))).tools) == ["ask", "zoom"]
+
+
+async def test_a_provider_that_costs_nothing_gets_every_tool() -> None:
+    request = await context(Log([user_message("hi")]), route=False).request(Turn("s", "t"))
+    assert names(request.tools) == sorted(TOOLS)
+
+
+async def test_the_owners_words_are_not_a_strangers() -> None:
+    turn = Turn("s", "t")
+    stranger = Message(Role.USER, (Text("open evil.example"),), tainted=True)
+    await context(Log([user_message("open good.example"), stranger])).request(turn)
+    assert turn.words == "open good.example"
+
+
+@pytest.mark.parametrize(
+    ("need", "found"),
+    [
+        ("send a text", ["send", "find"]),
+        ("sms", ["send", "find"]),
+        ("somebody's address", ["find"]),
+        ("switch on the lamp", ["light"]),
+        ("bake bread", []),
+        ("", []),
+    ],
+)
+def test_finding_tools_by_need(need: str, found: list[str]) -> None:
+    routes = ModuleRoutes(MODULES, TOOLS, Clock().now)
+    assert names(routes.find("s", need)) == found
+    assert routes.awake("s") == frozenset(TOOLS[n].module for n in found)
+
+
+def test_the_stamp_is_short_and_says_the_moment() -> None:
+    message = stamped("hi", NOW)
+    assert message.parts == (Text("hi"), Stamp("[2026-06-15 09:05 Mon UTC+0000]"))
+    assert weight(message) < 60
+
+
+# the window
+
+
+def turns(count: int, calls: int = 0) -> list[Message]:
+    log: list[Message] = []
+    for number in range(count):
+        log.append(user_message(f"u{number}"))
+        for at in range(calls):
+            log.append(Message(Role.ASSISTANT, (ToolCall(f"c{number}.{at}", "look"),)))
+            log.append(Message(Role.TOOL, (ToolResult(f"c{number}.{at}", "look", "{}"),)))
+        log.append(Message(Role.ASSISTANT, (Text(f"a{number}"),)))
+    return log
+
+
+def texts(messages: Sequence[Message]) -> list[str]:
+    return [m.text for m in messages if m.text]
+
+
+def test_a_short_log_is_shown_whole() -> None:
+    log = turns(3, calls=1)
+    assert shown(Tail(0, log), Limits()) == tuple(log)
+
+
+def test_the_start_moves_in_big_steps_only() -> None:
+    log = turns(200)
+    limits = Limits(context_messages=50)
+    starts = {shown(Tail(0, log[:end]), limits)[0].text for end in range(51, 151, 2)}
+    assert len(starts) <= 5
+    assert all(25 <= len(shown(Tail(0, log[:end]), limits)) <= 51 for end in range(51, 400))
+
+
+def test_where_the_tail_begins_does_not_matter() -> None:
+    log = turns(200)
+    limits = Limits(context_messages=50)
+    assert shown(Tail(0, log), limits) == shown(Tail(150, log[150:]), limits)
+
+
+def test_a_long_tool_chain_is_not_cut() -> None:
+    log = turns(1, calls=60)
+    assert shown(Tail(0, log), Limits(context_messages=10)) == tuple(log)
+
+
+def test_the_token_budget_drops_whole_turns_but_never_the_newest_message() -> None:
+    log = [user_message("x" * 40_000), *turns(3), user_message("y" * 400_000)]
+    found = shown(Tail(0, log), Limits(context_tokens=2_000))
+    assert texts(found) == ["y" * 400_000]
+    assert texts(shown(Tail(0, log[:-1]), Limits(context_tokens=2_000)))[0] == "u0"
+
+
+def test_a_log_without_a_user_message_is_not_an_error() -> None:
+    assert shown(Tail(0, [Message(Role.ASSISTANT, (Text("x" * 90_000),))]), Limits(context_tokens=2_000)) != ()
+    assert shown(Tail(0, []), Limits()) == ()
+
+
+def test_everything_has_a_weight() -> None:
+    call = Message(Role.ASSISTANT, (ToolCall("c", "look", {"a": "x" * 400}), Media("m", "image/png")))
+    assert weight(call) > 90
+
+
+@given(st.integers(0, 40), st.integers(0, 4), st.integers(10, 60), st.integers(2_000, 3_000))
+def test_the_window_never_splits_a_chain_or_loses_the_newest_message(
+    count: int, calls: int, limit: int, budget: int
+) -> None:
+    log = [*turns(count, calls), user_message("newest")]
+    found = shown(Tail(0, log), Limits(context_messages=limit, context_tokens=budget))
+    assert found[-1].text == "newest"
+    assert found[0].role is Role.USER
+    assert list(found) == log[len(log) - len(found) :]
