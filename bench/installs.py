@@ -1,6 +1,7 @@
 """Fresh virtual environments: made once, and what is in them."""
 
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -53,10 +54,22 @@ def made(folder: Path, *wanted: str) -> Install:
     return Install(python, tuple(Distribution(n, v, p) for n, v, p, _ in counted), size / 1_000_000)
 
 
+def palmclaw(work: Path) -> Install:
+    """The working tree as a person would install it, built from a copy so that nothing stale comes along."""
+    source = work / "source"
+    shutil.rmtree(source, ignore_errors=True)
+    source.mkdir(parents=True)
+    shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("*.egg-info", "__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    made(work / "palmclaw", str(source))
+    return made(work / "palmclaw", "--force-reinstall", "--no-deps", str(source))
+
+
 def extra(name: str, project: str) -> str:
     """The requirement of one project in an extra of ours."""
-    table = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    return next(r for r in table[name] if r.startswith(project))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    return next(str(r) for r in extras[name] if str(r).startswith(project))
 
 
 def needing_a_compiler(install: Install) -> list[str]:

@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from installs import ROOT, Install, extra, made, needing_a_compiler
-from measure import Ran, Service, closed_url, addressed, run, service, tool_rounds
+from installs import ROOT, Install, extra, made, needing_a_compiler, palmclaw
+from measure import Ran, Service, addressed, closed_url, run, service, tool_rounds
 
 ROUNDS = 20
 TALK = "How much battery is left? Look at the device status again and again."
@@ -50,8 +50,7 @@ class Bench:
     runs: int
 
     def palmclaw(self, to: Service, home: Path, text: str) -> Ran:
-        argv = [self.ours.python, "-m", "palmclaw", "chat", "--approve", "never", text]
-        return _done(to.run(argv, self._palmclaw(home), self.work))
+        return _done(to.run(self._chat("--approve", "never", text), self._palmclaw(home), self.work))
 
     def bare(self, to: Service, text: str, history: int = 0) -> Ran:
         return _done(to.run(self._bare(text, history), {}, self.work))
@@ -61,6 +60,9 @@ class Bench:
         folder = self.work / "homes" / name
         shutil.rmtree(folder, ignore_errors=True)
         return folder
+
+    def _chat(self, *words: str) -> list[str | Path]:
+        return [self.ours.python, "-m", "palmclaw", "chat", *words]
 
     def _palmclaw(self, home: Path) -> dict[str, str]:
         return {"PALMCLAW_HOME": str(home), "PALMCLAW_PROVIDER": "openai_chat", "PALMCLAW_MODEL": "m"}
@@ -113,9 +115,8 @@ class Bench:
         ours, sdk = [], []
         for number in range(self.runs):
             environ = addressed(closed_url())
-            argv = [self.ours.python, "-m", "palmclaw", "chat", "hi"]
             home = self._palmclaw(self.home(f"down{number}"))
-            ours.append(run(argv, {**environ, **home}, self.work))
+            ours.append(run(self._chat("hi"), {**environ, **home}, self.work))
             sdk.append(run(self._bare("hi", 0), environ, self.work))
         words = next((w for w in ours[0].words.splitlines() if w.strip()), "")
         codes = {r.code for r in ours}
@@ -124,12 +125,12 @@ class Bench:
         return [Row("model service down: time to the error", "s", *seconds, 3.0, note)]
 
     def size(self) -> list[Row]:
-        compilers = needing_a_compiler(self.ours), needing_a_compiler(self.sdk)
+        ours, sdk = needing_a_compiler(self.ours), needing_a_compiler(self.sdk)
         counts = len(self.ours.distributions), len(self.sdk.distributions)
         return [
             Row("installed size, with .pyc", "MB", self.ours.megabytes, self.sdk.megabytes, 60),
             Row("distributions", "", *counts, goal=30),
-            Row("of these without a wheel for Android", "", *map(len, compilers), 0, ", ".join(compilers[0])),
+            Row("of these without a wheel for Android", "", len(ours), len(sdk), 0, ", ".join(ours)),
         ]
 
 
@@ -174,8 +175,7 @@ def main() -> None:
     options.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(
         options.work,
-        made(options.work / "palmclaw", "--force-reinstall", "--no-deps", str(ROOT))
-        and made(options.work / "palmclaw", str(ROOT)),
+        palmclaw(options.work),
         made(options.work / "sdk", extra("bench", "openai")),
         _tokenizer(options.work),
         max(5, options.runs),

@@ -290,7 +290,7 @@ async def test_a_connection_closed_without_an_answer(http: Http) -> None:
 
 
 async def test_silence_before_the_answer() -> None:
-    http = Http(masked, Limits(connect_seconds=0.02, read_seconds=0.02))
+    http = Http(masked, Limits(connect_seconds=0.2, read_seconds=0.02))
     async with ChatServer([Answer(hang=True)]) as server:
         error = await failing(http, server.url, Unavailable)
         assert "gave no answer in time" in str(error)
@@ -323,7 +323,7 @@ async def test_keep_alives_alone_do_not_keep_a_stream_open() -> None:  # F012
 
 
 async def test_silence_after_content_is_a_cut() -> None:
-    http = Http(masked, Limits(read_seconds=0.05))
+    http = Http(masked, Limits(read_seconds=0.2))
     async with ChatServer([Answer(text="abc", fragments=3, drip=3600)]) as server:
         with pytest.raises(StreamCut, match="said nothing for"):
             await events_of(http, server.url, each=EventStream.heard)
@@ -331,9 +331,9 @@ async def test_silence_after_content_is_a_cut() -> None:
 
 
 async def test_an_answer_that_never_ends_is_cut() -> None:
-    http = Http(masked, Limits(model_seconds=0.1, read_seconds=30))
+    http = Http(masked, Limits(model_seconds=0.3, read_seconds=30))
     async with ChatServer([Answer(text="x" * 1000, fragments=1000, drip=0.005)]) as server:
-        with pytest.raises(StreamCut, match=r"did not finish within 0\.1 s"):
+        with pytest.raises(StreamCut, match=r"did not finish within 0\.3 s"):
             await events_of(http, server.url, each=EventStream.heard)
     await http.close()
 

@@ -25,8 +25,9 @@ class Answer:
 
     `calls` are objects with name and arguments; `fragments` is into how many pieces text and arguments are cut.
     `body` is sent as it is, as `content_type` with `status`; `sse` is a recorded event stream. `pause` is waited before
-    the first byte, `drip` between two events; `keepalives` are sent before the content. `cut_after` so many events the
-    connection breaks; `hang` never answers; `drop` closes at once. `times` answers the same so often.
+    the first byte, `drip` between two events; `keepalives` of the form `keepalive` come before the content.
+    `cut_after` so many events the connection breaks; `hang` never answers; `drop` closes at once. `times` answers the
+    same so often.
     """
 
     text: str = ""
@@ -44,6 +45,7 @@ class Answer:
     pause: float = 0.0
     drip: float = 0.0
     keepalives: int = 0
+    keepalive: str = ": ping"
     cut_after: int | None = None
     hang: bool = False
     drop: bool = False
@@ -144,7 +146,7 @@ class ChatServer:
             await response.write(answer.sse.encode())
             return response
         for _ in range(answer.keepalives):
-            await response.write(b": ping\n\n")
+            await response.write(f"{answer.keepalive}\n\n".encode())
             await self._wait(answer.drip)
         for sent, event in enumerate(events(answer, self._ids())):
             if sent == answer.cut_after:
@@ -154,6 +156,7 @@ class ChatServer:
                 return response
             await response.write(event)
             await self._wait(answer.drip)
+        await response.write_eof()
         return response
 
     def _ids(self) -> Iterator[str]:

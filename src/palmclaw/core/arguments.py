@@ -132,9 +132,11 @@ class _Scan:
 
     @property
     def closers(self) -> str:
+        """What would close every open bracket."""
         return "".join(reversed(self.open))
 
     def run(self, text: str) -> None:
+        """Walk the whole text, or as far as it can be JSON."""
         for match in _TOKENS.finditer(text):
             token, at = match[0], match.start()
             self.escape = ""

@@ -82,6 +82,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def is_web_page(body: bytes) -> bool:
+    """Whether a person's browser was expected, not a program."""
     return body.lstrip()[:1] == b"<"
 
 

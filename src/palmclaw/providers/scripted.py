@@ -88,6 +88,7 @@ Scene = Answer | Callable[[Request], Answer]
 
 @plugin(Kind.PROVIDER, "scripted", ScriptedConfig)
 def scripted(config: ScriptedConfig, parts: Parts) -> "Scripted":
+    """Follow the script in a file; a relative path is meant from the home directory. Raises ConfigError."""
     path = Path(config.script).expanduser()
     script = read_script(path if path.is_absolute() else parts.home / path)
     return Scripted(script.steps, repeat=script.repeat)
@@ -136,9 +137,11 @@ class Scripted:
 
     @property
     def local(self) -> bool:
+        """As it was made: a script costs nothing, but plays a service that does."""
         return self._local
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
+        """The next scene."""
         self.requests.append(request)
         step = self._next(request)
         if step.pause:
@@ -152,6 +155,7 @@ class Scripted:
         yield self._reply(step, request)
 
     async def close(self) -> None:
+        """Only counted."""
         self.closed += 1
 
     def _next(self, request: Request) -> "_Spoken":

@@ -32,7 +32,7 @@ _WEEKS = {"下下": 2, "下": 1, "上": -1, "这": 0, "這": 0, "本": 0}
 
 
 def length(text: str) -> timedelta | None:
-    """"一个半小时", "90分钟", "一小时二十分", "三刻钟"."""
+    """ "一个半小时", "90分钟", "一小时二十分", "三刻钟"."""
     if not re.fullmatch(LENGTHS, text.strip()):
         return None
     return sum((_one_length(m) for m in _PART_OF_LENGTH.finditer(text)), timedelta())
@@ -152,4 +152,3 @@ PIECES: tuple[tuple[str, Make], ...] = (
     (rf"(?P<hour>{_NUMBER}){_POINT}{_MINUTE}", _clock),
 )
 BARE: tuple[tuple[str, Make], ...] = ()
-

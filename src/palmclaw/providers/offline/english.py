@@ -16,9 +16,7 @@ _NUMBER = (
     rf"|(?:thir|four|fif|six|seven|eigh|nine)teen|{_SMALL})"
 )
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
+_MONTHS = "january february march april may june july august september october november december".split()
 _WEEKDAY = r"(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?"
 _FULL_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|tues?|wed|thurs?|fri"
 _MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|tember|ember|ober)?"
@@ -43,7 +41,7 @@ _MERIDIEM = r"(?:a\.?m\b\.?|p\.?m\b\.?)"
 
 
 def length(text: str) -> timedelta | None:
-    """"an hour and a half", "90 minutes", "1 hour 20 minutes"."""
+    """ "an hour and a half", "90 minutes", "1 hour 20 minutes"."""
     if not re.fullmatch(LENGTHS, text.strip(), re.IGNORECASE):
         return None
     return sum((_one_length(m) for m in _PART_OF_LENGTH.finditer(text)), timedelta())
@@ -183,7 +181,10 @@ PIECES: tuple[tuple[str, Make], ...] = (
     (r"(?:on\s+|at\s+)?(?:the\s+)?(?P<which>this|next|last)\s+(?P<unit>weekend|week|month)", _span),
     (r"(?:on\s+|at\s+)?the\s+(?P<which>)(?P<unit>weekend)", _span),
     (r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<nth>\d{1,2})", _iso),
-    (rf"(?:the\s+)?(?P<nth>{_ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<month>{_MONTH})(?:,?\s+(?P<year>\d{{4}}))?", _month_day),
+    (
+        rf"(?:the\s+)?(?P<nth>{_ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<month>{_MONTH})(?:,?\s+(?P<year>\d{{4}}))?",
+        _month_day,
+    ),
     (
         rf"(?P<month>{_MONTH})\s+(?:the\s+)?(?P<nth>{_ORDINAL}|\d{{1,2}}(?!\d|[:.]\d|\s*[ap]\.?m))"
         r"(?:,?\s+(?P<year>\d{4}))?",
@@ -206,7 +207,10 @@ PIECES: tuple[tuple[str, Make], ...] = (
     (rf"{_AT}(?P<hour>{_NUMBER})(?P<minute>)\s*(?P<meridiem>{_MERIDIEM})", _clock),
     (rf"{_AT}(?P<hour>{_NUMBER})\s+(?P<minute>{_NUMBER})\s*(?P<meridiem>{_MERIDIEM})", _clock),
     (rf"{_AT}(?P<hour>{_NUMBER})(?P<minute>)(?P<meridiem>)\s*o['’]?\s?clock", _clock),
-    (rf"(?:at|by)\s+(?P<hour>{_NUMBER})\s+(?P<minute>\d\d|(?:[tf]|twenty|thirty|forty|fifty)\w+)(?P<meridiem>)", _clock),
+    (
+        rf"(?:at|by)\s+(?P<hour>{_NUMBER})\s+(?P<minute>\d\d|(?:[tf]|twenty|thirty|forty|fifty)\w+)(?P<meridiem>)",
+        _clock,
+    ),
     (rf"(?:at|by|@)\s*(?P<hour>{_NUMBER})(?P<minute>)(?P<meridiem>)(?!\s*(?:%|percent|people))", _clock),
 )
 BARE: tuple[tuple[str, Make], ...] = (

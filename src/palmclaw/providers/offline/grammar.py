@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from palmclaw.providers.offline.covering import Cover, covers
 from palmclaw.providers.offline.templates import Clause, Needs, rules_in, satisfied
 
 Read = Callable[[str, str], Any]
@@ -50,6 +51,8 @@ class Grammar:
     rules: Mapping[str, str]
     lists: Mapping[str, Any]
     skip_words: tuple[str, ...]
+    covers: tuple[Cover, ...]
+    fillers: frozenset[str]
     parsed_templates: dict[str, Any] = field(default_factory=dict)
     parsed_rules: dict[str, Any] = field(default_factory=dict)
 
@@ -57,6 +60,13 @@ class Grammar:
         """The best reading of the whole sentence whose every slot `read` accepts (it gives None for a no)."""
         found = list(self._readings(sentence, read))
         return min(found, key=lambda f: f[0])[1] if found else None
+
+    def covered(self, sentence: str) -> Heard | None:
+        """The intent whose ideas the sentence names in words that are all known, in whatever order."""
+        spaced = self.language != "zh"
+        found = (c for c in self.covers if c.holds(sentence, self.fillers, spaced))
+        best = max(found, key=lambda c: len(c.ideas), default=None)
+        return None if best is None else Heard(best.intent, best.slots)
 
     def _readings(self, sentence: str, read: Read) -> Iterator[tuple[Score, Heard]]:
         from hassil.recognize import recognize_all  # noqa: PLC0415  # start-up time: nothing before the first sentence
@@ -107,14 +117,19 @@ def grammar(language: str) -> Grammar:
     """Load the templates of "en" or "zh"; once per process."""
     from hassil.intents import Intents, WildcardSlotList  # noqa: PLC0415  # start-up time
 
-    with (_DATA / f"sentences.{language}.toml").open("rb") as file:
-        written = tomllib.load(file)
+    written, loose = _loaded(f"sentences.{language}.toml"), _loaded(f"loose.{language}.toml")
     rules: dict[str, str] = written["rules"]
     lists = Intents.from_dict({"language": language, "intents": {}, "lists": written["lists"]}).slot_lists
     wild = {name: WildcardSlotList(name=name) for name in written["slots"]}
     skip = tuple(written["skip_words"])
     pauses = tuple(f"{word}，" for word in skip) if language == "zh" else ()
-    return Grammar(language, tuple(_templates(written, rules)), rules, lists | wild, (*pauses, *skip))
+    loosely = tuple(covers(loose["intents"])), frozenset(loose["fillers"].split())
+    return Grammar(language, tuple(_templates(written, rules)), rules, lists | wild, (*pauses, *skip), *loosely)
+
+
+def _loaded(name: str) -> dict[str, Any]:
+    with (_DATA / name).open("rb") as file:
+        return tomllib.load(file)
 
 
 def _templates(written: Mapping[str, Any], rules: dict[str, str]) -> Iterator[Template]:
@@ -143,7 +158,7 @@ def _folded(sentence: str, language: str) -> tuple[str, list[int]]:
     chars: list[str] = []
     offsets: list[int] = []
     colons = {m.start() for m in _COLON.finditer(sentence)}
-    gaps = {i for m in _SPACE_AT_CJK.finditer(sentence) for i in range(*m.span())}
+    gaps = {i for m in _SPACE_AT_CJK.finditer(sentence) for i in range(*m.span())} if language == "zh" else set()
     for at, char in enumerate(sentence):
         piece = mark if at in colons else "" if at in gaps else same.get(char, char)
         chars.append(piece)

@@ -13,7 +13,9 @@ from palmclaw.providers.offline import chinese, english
 from palmclaw.providers.offline.reading import NOTHING, Moment, Reading, merged, resolved
 
 _CJK = re.compile(r"[\u3400-\u9fff]")
-_FILLERS = re.compile(r"(?:\s|,|，|、|\.|。|\b(?:on|at|by|for|the|and|from|of|in|around|about)\b|的|在|于|是|吧|呢|啊|起)+")
+_FILLERS = re.compile(
+    r"(?:\s|,|，|、|\.|。|\b(?:on|at|by|for|the|and|from|of|in|around|about)\b|的|在|于|是|吧|呢|啊|起)+"
+)
 
 
 def is_chinese(text: str) -> bool:

@@ -56,7 +56,7 @@ def _english(run: str) -> str:
 
 
 def _multiplied(value: int, factor: int) -> int:
-    """"two thousand three" "hundred" multiplies only what follows the thousands."""
+    """ "two thousand three" "hundred" multiplies only what follows the thousands."""
     low = value % 1000
     return value - low + low * factor if factor == 100 and low else value * factor
 

@@ -17,11 +17,26 @@ _NOBODY = frozenset(
     "those what who which how why when where one a an of in the my 我 你 他 她 它 我们 你们 他们 她们 自己 大家 谁 别人 有人 "
     "人 咱们 您 哪个 什么 这个 那个".split()
 )
-_VERBS = re.compile(r"^(?:back|off|out|up|down|for|to|about|if|when|as|an?|of|and|or|is|it|in|on)\b|\b(?:is|are|was|were|about)\b", re.I)
+_CLOSING = re.compile(
+    r"[\s,，]*(?:(?<=\W)(?:please|thanks|thank you|right now|now|for me|ok(?:ay)?|again|will you|would you|can you)|好吗|好不好|行吗|可以吗|谢谢你?|吧|呢|啊|呀|嘛|哦|啦|了吧)[\s.。!！]*$",
+    re.IGNORECASE,
+)
+_COURTESY = re.compile(
+    r"\s*[,，]\s*(?:please|thanks|thank you|ok(?:ay)?|will you|would you|谢谢你?|好吗|麻烦你?了?)[\s.。!！?？]*$",
+    re.IGNORECASE,
+)
+_ODD_NAMES = re.compile(
+    r"^(?:别|不|先|没|已|我|你|他|她|它|谁|每|该|去|想|再|要)|给|已经|打|把|让|过$|吧$|发|说|一下|怎么|什么|为什么|可以|应该|到底"
+)
+_VERBS = re.compile(
+    r"^(?:back|off|out|up|down|for|to|about|if|when|as|an?|of|and|or|is|it|in|on)\b|\b(?:is|are|was|were|about)\b", re.I
+)
 _PHONE = re.compile(r"\+?\d[\d\s()-]{1,18}\d")
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _URL = re.compile(r"(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?)", re.IGNORECASE)
-_FILE = re.compile(r"(?:(?:shared|session)://)?[\w./\-\u3400-\u9fff ]*\.[A-Za-z0-9]{1,5}|[\w.\-\u3400-\u9fff]+(?:/[\w.\-\u3400-\u9fff]+)+/?")
+_FILE = re.compile(
+    r"(?:(?:shared|session)://)?[\w./\-\u3400-\u9fff ]*\.[A-Za-z0-9]{1,5}|[\w.\-\u3400-\u9fff]+(?:/[\w.\-\u3400-\u9fff]+)+/?"
+)
 _CONTACT_WORDS = re.compile(
     r"\b(?:with|whose|has|his|her|their|the|is|as|and|number|phone|mobile|cell|email|e-mail|address|called|named|at|under|to|on)\b"
     r"|电话号码|手机号码|手机号|电话|手机|号码|邮箱地址|邮箱|邮件|电子|，|。|,|：|:|⁝|的$|是",
@@ -29,10 +44,15 @@ _CONTACT_WORDS = re.compile(
 )
 _WEEKDAY_WORDS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"(?:on\s+)?(?:every\s*day|daily|each\s+day)|每天|天天", ("mon", "tue", "wed", "thu", "fri", "sat", "sun")),
-    (r"(?:on\s+)?(?:every\s+|each\s+)?(?:weekdays?|work(?:ing)?\s*days?)|每个?工作日|工作日", ("mon", "tue", "wed", "thu", "fri")),
+    (
+        r"(?:on\s+)?(?:every\s+|each\s+)?(?:weekdays?|work(?:ing)?\s*days?)|每个?工作日|工作日",
+        ("mon", "tue", "wed", "thu", "fri"),
+    ),
     (r"(?:on\s+)?(?:every\s+|each\s+)?weekends|every\s+weekend|每个?周末", ("sat", "sun")),
 )
-_EVERY = re.compile(r"\b(?:on\s+)?every\s+(mon|tue|wed|thu|fri|sat|sun)[a-z]*|每(?:个)?(?:周|星期|礼拜)([一二三四五六日天])", re.I)
+_EVERY = re.compile(
+    r"\b(?:on\s+)?every\s+(mon|tue|wed|thu|fri|sat|sun)[a-z]*|每(?:个)?(?:周|星期|礼拜)([一二三四五六日天])", re.I
+)
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -73,7 +93,9 @@ class Card:
 def read(slot: str, text: str, now: datetime) -> Any:
     """The value of the slot, or None when these words cannot be meant."""
     reader = _READERS[slot]
-    words = text.strip() if slot in _VERBATIM else bare(text.rstrip("?？!！… "))
+    words = _COURTESY.sub("", text.strip())
+    if slot not in _VERBATIM:
+        words = bare(_CLOSING.sub("", bare(words.rstrip("?？!！… "))))
     return reader(words, now) if words else None
 
 
@@ -96,12 +118,21 @@ def _note(words: str, now: datetime) -> str | None:
 
 
 def _fact(words: str, now: datetime) -> str | None:
-    asks = re.match(r"(?:when|how|what|who|where|why|the (?:time|days?|titans|alamo)|me\b|us\b|your\b|you\b|to\b|吗|不)", words, re.I)
-    return None if asks or words.endswith(("?", "？")) or " " not in words and not is_chinese(words) else words
+    asks = re.match(
+        r"(?:when|how|what|who|where|why|the (?:time|days?|titans|alamo)|me\b|us\b|your\b|you\b|to\b|吗|不)",
+        words,
+        re.I,
+    )
+    words = words.rstrip("?？ ")
+    return None if asks or " " not in words and not is_chinese(words) else words
 
 
 def _gone(words: str, now: datetime) -> str | None:
-    return None if re.match(r"(?:it|that|this|about|me|to|how|what|all|everything|我|它|这|那|了)\b|.*[?？]$", words, re.I) else words
+    return (
+        None
+        if re.match(r"(?:it|that|this|about|me|to|how|what|all|everything|我|它|这|那|了)\b|.*[?？]$", words, re.I)
+        else words
+    )
 
 
 def _person(words: str, now: datetime) -> str | None:
@@ -112,7 +143,7 @@ def _person(words: str, now: datetime) -> str | None:
     limit = 12 if is_chinese(words) else 4
     long = len(words) > 24 or (len(words) if is_chinese(words) else len(words.split())) > limit
     first = words.lower().split()[0] if words.split() else ""
-    odd = re.search(r"[?？!！/\d]|，|的|和|吗|了", words) or _VERBS.search(words)
+    odd = re.search(r"[?？!！/\d]|，|的|和|吗|了", words) or _VERBS.search(words) or _ODD_NAMES.search(words)
     return None if long or odd or first in _NOBODY or words in _NOBODY else words
 
 
@@ -150,7 +181,11 @@ _LEADING_ZH = re.compile(r"^(?:要|有|去|一个|个|新的?|的|我|：|，|�
 def _event(words: str, now: datetime) -> Planned | None:
     title, when = split(words, now)
     title = _title(title)
-    if not title or re.search(r"\b(?:alarm|timer|reminder|file|contact|notification)\b|闹钟|计时|倒计时|提醒|联系人", title, re.I):
+    other = re.search(
+        r"\b(?:alarm|timer|reminder|file|contact|notification|line|list|notes?|text|message|sms|photo|recording|sentence|entry|song)s?\b"
+        r"|\w\.\w{2,4}\b|闹钟|计时|倒计时|提醒|联系人|短信|照片|录音|文件|笔记", title, re.I,
+    )  # fmt: skip
+    if not title or other:
         return None
     return Planned(title, when)
 
@@ -168,7 +203,9 @@ def _event_timed(words: str, now: datetime) -> Planned | None:
 
 def _cancelled(words: str, now: datetime) -> Planned | None:
     found = _event_timed(words, now)
-    if found is None or re.search(r"(?:file|photo|message|text|contact|memory|order|subscription)s?\b|文件|照片|短信|订单|会员", words, re.I):
+    if found is None or re.search(
+        r"(?:file|photo|message|text|contact|memory|order|subscription)s?\b|文件|照片|短信|订单|会员", words, re.I
+    ):
         return None
     return Planned(re.sub(r"\s+(?:event|appointment)$", "", found.title, flags=re.I), found.moment)
 
@@ -186,7 +223,12 @@ def _alarm(words: str, now: datetime) -> Ring | None:
     if at is not None:
         return Ring(at, "", days) if at.timed else None
     label, at = split(f"at {words}" if re.match(r"\d", words) else words, now, literal=True)
-    label = re.sub(r"^(?:called|named|labell?ed|for|to|with the label|with label|⁝|:|叫我?|提醒我?|响|的)+\s*|(?:的|响|叫我)$", "", bare(label), flags=re.I)
+    label = re.sub(
+        r"^(?:called|named|labell?ed|for|to|with the label|with label|⁝|:|叫我?|提醒我?|响|的)+\s*|(?:的|响|叫我)$",
+        "",
+        bare(label),
+        flags=re.I,
+    )
     label = re.sub(r"\b(?:alarm|for|at|on)$", "", bare(label), flags=re.I)
     return Ring(at, bare(label), days) if at is not None and at.timed else None
 
@@ -210,7 +252,9 @@ def _timer(words: str, now: datetime) -> Countdown | None:
     found = duration(words)
     if found is not None:
         return Countdown(found)
-    parts = re.match(r"(?P<length>.+?)\s+(?:for|called|named|to|labell?ed)\s+(?:the\s+|my\s+)?(?P<label>.+)$", words, re.I)
+    parts = re.match(
+        r"(?P<length>.+?)\s+(?:for|called|named|to|labell?ed)\s+(?:the\s+|my\s+)?(?P<label>.+)$", words, re.I
+    )
     if parts and (found := duration(bare(parts["length"]))) is not None:
         return Countdown(found, bare(parts["label"]))
     return None
@@ -236,7 +280,7 @@ def _app(words: str, now: datetime) -> str | None:
     words = re.sub(r"(?:\s+(?:app|application)|应用程序|应用|软件|程序|app)$", "", words, flags=re.I).strip()
     odd = re.search(
         r"\b(?:window|windows|door|doors|gate|box|can|bottle|jar|mouth|eyes|file|files|folder|up|question|account|heart|mind|a|an|new|to"
-        r"|about|marathon|conversation|business|restaurant|fire|car|engine|over|of|with|and|bank|book|presents?)\b|[?？/.]|窗|门|盖|账户|文件|网页|网站|话题|空调|灯|电视|冰箱|书|礼物|瓶|嘴|的|吗",
+        r"|about|marathon|conversation|business|restaurant|fire|car|engine|over|of|with|and|bank|book|presents?|machine|washing|dishwasher|oven|tv|television|fridge|lights?|heating|curtains?|blinds)\b|[?？/.]|窗|门|盖|账户|文件|网页|^[个下一]|机$(?<!相机)(?<!录音机)(?<!收音机)|器$(?<!计算器)(?<!浏览器)(?<!播放器)(?<!管理器)(?<!编辑器)|车$|会议|程序员|网站|话题|空调|灯|电视|冰箱|书|礼物|瓶|嘴|的|吗",
         words, re.I,
     )  # fmt: skip
     size = len(words) if is_chinese(words) else len(words.split())
@@ -254,17 +298,35 @@ def _song(words: str, now: datetime) -> str | None:
 
 def _file(words: str, now: datetime) -> str | None:
     words = re.sub(r"^(?:the|my|a|file|called|named)\s+|^(?:文件|我的|名为|叫)", "", bare(words), flags=re.I)
-    return bare(words) if _FILE.fullmatch(bare(words)) and not _URL.fullmatch(bare(words)) or _known_ending(words) else None
+    return (
+        bare(words)
+        if _FILE.fullmatch(bare(words)) and not _URL.fullmatch(bare(words)) or _known_ending(words)
+        else None
+    )
 
 
 def _known_ending(words: str) -> bool:
-    return re.fullmatch(r"[\w/\- \u3400-\u9fff.]+\.(?:md|txt|csv|json|py|log|html|pdf|toml|yaml|yml|ini|xml|jpg|png|doc|docx)", words) is not None
+    return (
+        re.fullmatch(
+            r"[\w/\- \u3400-\u9fff.]+\.(?:md|txt|csv|json|py|log|html|pdf|toml|yaml|yml|ini|xml|jpg|png|doc|docx)",
+            words,
+        )
+        is not None
+    )
 
 
 def _filename(words: str, now: datetime) -> str | None:
     words = re.sub(r"^(?:the|my)\s+", "", words, flags=re.I)
     size = len(words) if is_chinese(words) else len(words.split())
-    return words if size <= (12 if is_chinese(words) else 3) and not re.search(r"[?？]|\b(?:me|us|a|an)\b", words, re.I) else None
+    return (
+        words
+        if size <= (12 if is_chinese(words) else 3) and not re.search(r"[?？]|\b(?:me|us|a|an)\b", words, re.I)
+        else None
+    )
+
+
+def _folder(words: str, now: datetime) -> str | None:
+    return None if _known_ending(words) else _filename(words, now)
 
 
 def _pattern(words: str, now: datetime) -> str | None:
@@ -275,7 +337,11 @@ def _pattern(words: str, now: datetime) -> str | None:
 def _place(words: str, now: datetime) -> str | None:
     words = re.sub(r"的$", "", words)
     size = len(words) if is_chinese(words) else len(words.split())
-    odd = re.search(r"[?？\d]|\b(?:mars|venus|moon|general|space|movie|book|minecraft|my|your|the past|history)\b|火星|月球|今天|明天|怎|如何|什么|为|天气|一般|历史", words, re.I)
+    odd = re.search(
+        r"[?？\d]|\b(?:mars|venus|moon|general|space|movie|book|minecraft|my|your|the past|history)\b|火星|月球|今天|明天|怎|如何|什么|为|天气|一般|历史",
+        words,
+        re.I,
+    )
     return None if odd or size > (10 if is_chinese(words) else 4) else words
 
 
@@ -286,7 +352,11 @@ def _url(words: str, now: datetime) -> str | None:
 
 
 def _gadget(words: str, now: datetime) -> str | None:
-    odd = re.search(r"\b(?:wi-?fi|internet|network|dots|with|people|the world|and|to|account|call|from)\b|[?？]|网络|无线|网$|账号|热点", words, re.I)
+    odd = re.search(
+        r"\b(?:wi-?fi|internet|network|dots|with|people|the world|and|to|account|call|from)\b|[?？]|网络|无线|网$|账号|热点",
+        words,
+        re.I,
+    )
     size = len(words) if is_chinese(words) else len(words.split())
     return None if odd or words.lower() in _NOBODY or size > (12 if is_chinese(words) else 5) else words
 
@@ -298,8 +368,8 @@ def _short(words: str, now: datetime) -> str | None:
 Reader = Callable[[str, datetime], Any]
 _READERS: Mapping[str, Reader] = {
     "level": _level, "step": _level, "text": _text, "note": _note, "fact": _fact, "gone": _gone, "person": _person, "contact": _contact,
-    "reader": _reader, "event": _event, "event_timed": _event_timed, "event2": _event_timed, "cancelled": _cancelled, "day": _moment, "alarm": _alarm,
-    "reminder": _reminder, "timer": _timer, "app": _app, "song": _song, "file": _file, "filename": _filename, "folder": _filename,
+    "reader": _reader, "event": _event, "event_timed": _event_timed, "event2": _event_timed, "cancelled": _cancelled, "day": _moment, "when": _moment, "alarm": _alarm,
+    "reminder": _reminder, "timer": _timer, "app": _app, "song": _song, "file": _file, "filename": _filename, "folder": _folder,
     "pattern": _pattern, "place": _place, "url": _url, "title": _filename, "gadget": _gadget, "latin": _latin, "short": _short,
 }  # fmt: skip
 _VERBATIM = frozenset({"text", "note", "short", "reader", "fact", "latin"})

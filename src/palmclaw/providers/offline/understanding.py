@@ -9,12 +9,16 @@ from palmclaw.providers.offline.moments import is_chinese
 from palmclaw.providers.offline.slots import read
 
 # These act on other people or cannot be undone: only a sentence that says nothing else may ask for them.
-WHOLE = frozenset({"text_someone", "call_someone", "delete_event", "forget", "contact_add", "write_file", "append_file"})
+WHOLE = frozenset(
+    {"text_someone", "call_someone", "delete_event", "forget", "contact_add", "write_file", "append_file"}
+)
 _JOINTS = re.compile(
     r"\s*(?:,\s*)?\b(?:and\s+then|and\s+also|and|then|also)\b\s*|\s*[,，；;]?\s*(?:然后|并且|同时|还有|接着|顺便|再(?=[把打关开调])|并(?=[把打关开调]))\s*[，,]?\s*",
     re.IGNORECASE,
 )
-_CLAUSES = re.compile(r"\s*(?:[,;](?=\s)|[.!](?=\s)|[，。；！]|\bso\s+(?=i\b|that\b)|\b(?:because|since)\b|—| - )\s*", re.IGNORECASE)
+_CLAUSES = re.compile(
+    r"\s*(?:[,;](?=\s)|[.!](?=\s)|[，。；！]|\bso\s+(?=i\b|that\b)|\b(?:because|since)\b|—| - )\s*", re.IGNORECASE
+)
 _AGAINST = re.compile(
     r"\b(?:don['’]?t|do not|not|never|no longer|if|unless|when|should|would|was|were|said|says|told|asked|why|how|who|what)\b|[?？]|别|不要|不用|没|如果|要是|为什么|怎么|说|问|曾",
     re.IGNORECASE,
@@ -44,11 +48,25 @@ def _in(language: str, sentence: str, now: datetime) -> Understood:
     whole = _heard(language, sentence, now)
     if whole is not None:
         return Understood(language, (whole,), False) if not _carries(language, whole, now) else _crowd(language)
-    return _joined(language, sentence, now) or _beside(language, sentence, now) or Understood(language)
+    return (
+        _joined(language, sentence, now)
+        or _loosely(language, sentence)
+        or _beside(language, sentence, now)
+        or Understood(language)
+    )
+
+
+def _loosely(language: str, sentence: str) -> Understood | None:
+    found = grammar(language).covered(sentence)
+    return None if found is None else Understood(language, (found,))
 
 
 def _heard(language: str, sentence: str, now: datetime) -> Heard | None:
     return grammar(language).heard(sentence, lambda slot, text: read(slot, text, now))
+
+
+def _part(language: str, words: str, now: datetime) -> Heard | None:
+    return _heard(language, words, now) or grammar(language).covered(words)
 
 
 def _crowd(language: str) -> Understood:
@@ -67,7 +85,7 @@ def _joined(language: str, sentence: str, now: datetime) -> Understood | None:
     parts = [p for p in _JOINTS.split(sentence) if p.strip()]
     if not 1 < len(parts) <= 4:
         return None
-    found = tuple(h for h in (_heard(language, p, now) for p in parts) if h is not None)
+    found = tuple(h for h in (_part(language, p, now) for p in parts) if h is not None)
     if len(found) < len(parts):
         return None
     return _crowd(language) if any(h.intent in WHOLE for h in found) else Understood(language, found)
@@ -78,7 +96,7 @@ def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
     clauses = [c for c in _CLAUSES.split(sentence) if c.strip()]
     if not 1 < len(clauses) <= 4:
         return None
-    heard = [_heard(language, c, now) for c in clauses]
+    heard = [_part(language, c, now) for c in clauses]
     found = tuple(h for h in heard if h is not None and h.intent not in ("greeting", "thanks", "bye"))
     remarks = [c for c, h in zip(clauses, heard, strict=True) if h is None]
     if not found or any(_AGAINST.search(r) for r in remarks):

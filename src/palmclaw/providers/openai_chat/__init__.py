@@ -44,6 +44,7 @@ class OpenAIChatConfig:
 
 @plugin(Kind.PROVIDER, "openai_chat", OpenAIChatConfig)
 def openai_chat(config: OpenAIChatConfig, parts: Parts) -> "OpenAIChat":
+    """Connect to any service that speaks the protocol. Raises ConfigError."""
     return OpenAIChat(config, parts)
 
 
@@ -61,6 +62,7 @@ class OpenAIChat:
 
     @property
     def local(self) -> bool:
+        """False: requests may cost, so tools are routed."""
         return False
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
@@ -90,6 +92,7 @@ class OpenAIChat:
         return wire | self._config.body
 
     async def close(self) -> None:
+        """Give back the connections."""
         await self._http.close()
 
     def _redact(self, text: str) -> str:

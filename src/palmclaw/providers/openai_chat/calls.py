@@ -23,6 +23,7 @@ class Fragment:
 
     @property
     def says_something(self) -> bool:
+        """False for an entry that only keeps the connection warm."""
         return bool(self.id or self.name or self.text)
 
 
@@ -71,6 +72,7 @@ class _Open:
 
     @property
     def text(self) -> str:
+        """The arguments as far as they have been said."""
         return "".join(self.pieces)
 
     def is_left_by(self, part: Fragment) -> bool:
@@ -86,6 +88,7 @@ class _Open:
         return (bool(part.id) and part.id != self.id) or part.name not in ("", self.name)
 
     def add(self, part: Fragment, limit: int) -> None:
+        """Take over what the fragment says; text beyond the limit is not kept."""
         self.id = self.id or part.id
         self.name = self.name or part.name
         if self.complete and part.text.strip() and self.text.strip() == "{}":

@@ -79,6 +79,7 @@ class Decoder:
         self.complete = True
 
     def finish(self) -> Reply:
+        """The whole answer. Raises StreamCut when it stopped early, BadReply when it never was one."""
         if self._strange and not self._answered:
             raise BadReply(f"{self._where} answered with something that is no chat completion.")
         if not self.complete:
@@ -169,6 +170,7 @@ class _Voice:
 
     @property
     def all(self) -> str:
+        """Everything said so far."""
         return "".join(self._pieces) + whole(self._half)
 
     def part(self, kind: type[Text] | type[Reasoning]) -> tuple[Text | Reasoning, ...]:

@@ -1,0 +1,115 @@
+"""What a script is given, and the few steps that several of them share."""
+
+import re
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from palmclaw.core.errors import PalmclawError
+from palmclaw.providers.offline.numerals import number
+from palmclaw.providers.offline.phrases import Phrases
+from palmclaw.providers.offline.script import Failed, NotOffered, Question, Script, Step
+
+
+class Ended(PalmclawError):
+    """The script has its answer already; the text is the message."""
+
+
+class Cancelled(PalmclawError):
+    """The person answered the question with a no; thrown into the script."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One understood command: its slots, the device's time, the words to answer with and the tools on offer."""
+
+    slots: Mapping[str, Any]
+    now: datetime
+    say: Phrases
+    tools: tuple[str, ...] = ()
+
+    def slot(self, *names: str) -> Any:
+        """The first of these slots that is filled."""
+        return next((self.slots[n] for n in names if self.slots.get(n) not in (None, "")), None)
+
+
+ScriptOf = Callable[[Said], Script]
+
+
+def guarded(script: Script, say: Phrases) -> Script:
+    """The script, with whatever goes wrong put into one sentence."""
+    try:
+        return (yield from script)
+    except Ended as end:
+        return str(end)
+    except Failed as failed:
+        return say.failure(failed)
+    except NotOffered as missing:
+        return say.missing(missing.tool)
+    except Cancelled:
+        return say("left")
+
+
+def at(value: Any, *path: str) -> Any:
+    """A field of a result, or None where the result has another shape."""
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def rows(value: Any, key: str) -> list[dict[str, Any]]:
+    found = at(value, key)
+    return [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
+
+
+def chosen(
+    said: Said, question: str, choices: Sequence[str], **values: object
+) -> Generator[Step, Any, int]:
+    """Ask which of the choices is meant; gives its position."""
+    text = said.say(question, names=said.say.listed(choices), **values)
+    position: int = yield Question(text, lambda reply: picked(reply, choices, said.say), tuple(choices))
+    return position
+
+
+def picked(reply: str, choices: Sequence[str], say: Phrases) -> int | None:
+    """Which choice the reply means: by position ("2", "the first one", "第二个") or by a name that fits only one."""
+    words = reply.strip().strip(".。!！?？\"“”").casefold()
+    place = _place(words, say, len(choices))
+    if place is not None:
+        return place
+    names = [c.casefold() for c in choices]
+    if words in names:
+        return names.index(words)
+    fitting = [n for n, name in enumerate(names) if words and words in name]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _place(words: str, say: Phrases, count: int) -> int | None:
+    short = re.sub(r"^(?:the|no\.?|number|选|要|用|就)\s*|\s*(?:one|个|位|项|号|条|那个|吧)+$", "", words).strip()
+    if words in say.replies("last") or short in say.replies("last"):
+        return count - 1
+    ordinals = say.replies("first")
+    if say.language == "zh":
+        place = ordinals.index(short) + 1 if short in ordinals else number(short)
+    else:
+        place = ordinals.index(short) // 2 + 1 if short in ordinals else number(re.sub(r"(?:st|nd|rd|th)$", "", short))
+    return place - 1 if place is not None and 1 <= place <= count else None
+
+
+def cancels(reply: str, say: Phrases) -> bool:
+    return reply.strip().strip(".。!！").casefold() in say.replies("cancel")
+
+
+def iso(moment: datetime) -> str:
+    """How the tools write a moment: ISO 8601 with offset, minutes precision."""
+    return moment.isoformat(timespec="minutes")
+
+
+def moment_of(value: Any, now: datetime) -> datetime | None:
+    """A moment from a result in the device's zone, or None."""
+    try:
+        found = datetime.fromisoformat(str(value))
+    except ValueError:
+        return None
+    return (found if found.tzinfo else found.replace(tzinfo=now.tzinfo)).astimezone(now.tzinfo)

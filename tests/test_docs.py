@@ -1,0 +1,123 @@
+"""The documents are true: every command in them runs, every extension has its row, both languages say the same."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from palmclaw import plugins
+from palmclaw.cli.main import COMMANDS
+
+ROOT = Path(__file__).parents[1]
+PAGES = ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "bench/README.md", "docs/quality.md")
+ELSEWHERE = ("pkg ", "git clone", "cd ", "sh run", "apt")  # on a phone, or before there is a clone
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text("utf-8")
+    return [body for found, body in BLOCK.findall(text) if found == language]
+
+
+def commands() -> list[str]:
+    lines = [line for page in PAGES for block in blocks(page, "sh") for line in block.splitlines()]
+    return sorted({line.strip() for line in lines if line.strip() and not line.startswith("#")})
+
+
+@pytest.mark.parametrize("command", [c for c in commands() if c.startswith("./run ")])
+def test_every_run_command_works_as_it_is_written(command: str, home_dir: Path) -> None:
+    arguments = shlex.split(command)[1:]
+    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    if arguments[:2] == ["sessions", "show"]:
+        start = [sys.executable, "-m", "palmclaw", "chat", "turn the torch on"]
+        subprocess.run(start, env=environ, check=True, capture_output=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "palmclaw", *arguments],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_other_command_is_one_we_know() -> None:
+    known = {
+        "./run",
+        "./test",
+        "./test --quick",
+        "./test tests/agent",
+        "python bench/run.py",
+        "python scripts/mutants.py",
+    }
+    for command in commands():
+        fine = command.startswith(("./run ", *ELSEWHERE)) or command.split(" --")[0] in known or command in known
+        assert fine, f"nothing runs {command!r}"
+
+
+@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md"])
+def test_both_readmes_name_every_command(page: str) -> None:
+    text = (ROOT / page).read_text("utf-8")
+    assert [c for c in COMMANDS if f"| `{c}` |" not in text] == []
+
+
+def test_both_readmes_have_the_same_commands_but_for_the_sentences() -> None:
+    def shape(page: str) -> list[str]:
+        lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+        return [line for line in lines if '"' not in line and "sessions show" not in line]
+
+    assert shape("README.md") == shape("README.zh-CN.md")
+
+
+def test_every_extension_has_a_row_in_the_quality_table() -> None:
+    text = (ROOT / "docs/quality.md").read_text("utf-8")
+    names = [n for folder in ("providers", "devices", "tools") for n in plugins.names(folder)]
+    assert [n for n in names if f"`{n}`" not in text] == []
+
+
+def test_the_tool_in_the_guide_works(tmp_path: Path) -> None:
+    source = blocks("CONTRIBUTING.md", "python")[0]
+    (tmp_path / "dice_package.py").write_text(source)
+    info = tmp_path / "dicey-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dicey\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[palmclaw.tools]\ndice = dice_package\n")
+    environ = {**os.environ, "PYTHONPATH": str(tmp_path), "PALMCLAW_HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-m", "palmclaw", "tools", "dice_roll", "--json"]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)[0]["parameters"]["properties"] == {
+        "sides": {"type": "integer"},
+        "count": {"type": "integer"},
+    }
+
+
+def test_links_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", (ROOT / page).read_text("utf-8")):
+            assert (ROOT / page).parent.joinpath(target).exists(), f"{page}: {target}"
+
+
+def test_the_change_log_has_a_place_for_what_is_new() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert "## Unreleased" in text or f"## {version}" in text
+
+
+def test_nothing_names_this_workplace() -> None:
+    forbidden = re.compile(r"/work/|\.library|pypi\.org/simple|files\.pythonhosted")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout.split()
+    for file in listed:
+        path = ROOT / file
+        if (
+            path.suffix in (".py", ".md", ".toml", ".sql", ".json", "")
+            and file != "tests/test_docs.py"
+            and path.exists()
+        ):
+            assert not forbidden.search(path.read_text("utf-8")), file
