@@ -18,7 +18,7 @@ from palmclaw.core.device import DEVICE
 from palmclaw.core.errors import ConfigError, StorageError
 from palmclaw.core.plugin import Kind, Parts
 from palmclaw.core.ports import CLOCK, ROUTES, Approver, Provider
-from palmclaw.core.tools import Module, Service, Tool
+from palmclaw.core.tools import Module, Service
 from palmclaw.guard.marks import MARKS, Marks
 from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
 from palmclaw.paths import Home
@@ -40,7 +40,7 @@ class App:
     settings: Settings
     environ: Mapping[str, str]
     device: Any
-    tools: dict[str, Tool]
+    tools: plugins.Tools
     modules: dict[str, Module]
     database: Database
     _provider: Provider | None = field(default=None)
@@ -153,18 +153,16 @@ def _services(app: App, workspace: Workspace) -> dict[Service[Any], Any]:
     }
 
 
-def _described(tools: dict[str, Tool], modules: dict[str, Module]) -> dict[str, Tool]:
+def _described(tools: plugins.Tools, modules: dict[str, Module]) -> plugins.Tools:
     """`find_tools` says which families there are; the list is data, so an installed family appears in it."""
     families = "; ".join(
         f"{m.name} ({m.about})" for m in sorted(modules.values(), key=lambda m: m.name) if not m.always
     )
-    finder = tools.get("find_tools")
-    if finder is None:
-        return tools
-    return {**tools, finder.name: replace(finder, description=f"{finder.description} {families}.")}
+    finder = tools["find_tools"]
+    return tools.having(replace(finder, description=f"{finder.description} {families}."))
 
 
-def _check_disabled(settings: Settings, tools: dict[str, Tool]) -> None:
+def _check_disabled(settings: Settings, tools: plugins.Tools) -> None:
     unknown = sorted(set(settings.tools.disabled) - set(tools))
     if unknown:
         raise ConfigError("tools.disabled", f"there is no tool named {', '.join(unknown)}", "palmclaw tools")

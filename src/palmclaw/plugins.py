@@ -1,16 +1,28 @@
-"""Finds extensions: files of our own folders first, then entry points of installed packages."""
+"""Finds extensions: files of our own folders first, then entry points of installed packages.
 
+Our own tool files are listed in `tools/index.json` with a digest each, so that a family is imported only when it is
+needed; a file that the index does not know, or knows otherwise, is simply imported. `python -m palmclaw.plugins`
+writes the index.
+"""
+
+import hashlib
+import json
 import pkgutil
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from palmclaw.core.codec import decode
+from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, ConfigError
 from palmclaw.core.plugin import Kind, Parts, Plugin
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Module, Tool
+
+INDEX = Path(__file__).parent / "tools" / "index.json"
 
 
 def names(folder: str) -> list[str]:
@@ -47,16 +59,102 @@ def to_wire(name: str) -> Callable[[Request], dict[str, Any]]:
     raise ConfigError("provider.name", f"{name} has no wire format")
 
 
-def tools() -> tuple[dict[str, Tool], dict[str, Module]]:
-    """Every Tool and Module of `palmclaw/tools/*.py` and of `palmclaw.tools` entry points, by name."""
-    found = [v for name in names("tools") for m in _modules("tools", name) for v in vars(m).values()]
-    by_name = {t.name: t for t in found if isinstance(t, Tool)}
-    return by_name, {m.name: m for m in found if isinstance(m, Module)}
+class Tools(Mapping[str, Tool]):
+    """Tools by name, each family imported when one of its tools is first looked at."""
+
+    def __init__(self, places: Mapping[str, str], loaded: Mapping[str, Tool]) -> None:
+        self._places = places
+        self._loaded = dict(loaded)
+        self._names = sorted({*places, *loaded})
+
+    def __getitem__(self, name: str) -> Tool:
+        if name not in self._loaded:
+            family = import_module(f"palmclaw.tools.{self._places[name]}")
+            self._loaded = {**_of(family, Tool), **self._loaded}
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places or name in self._loaded
+
+    def having(self, tool: Tool) -> "Tools":
+        """The same tools with one of them replaced."""
+        return Tools(self._places, {**self._loaded, tool.name: tool})
+
+
+def tools() -> tuple[Tools, dict[str, Module]]:
+    """Every tool of `palmclaw/tools/*.py` and of `palmclaw.tools` entry points, and the modules they belong to."""
+    families = _indexed()
+    places = {tool: name for name, family in families.items() for tool in family.module.tools}
+    modules = {family.module.name: family.module for family in families.values()}
+    loaded: dict[str, Tool] = {}
+    for file in _files("tools", without=families):
+        loaded |= _of(file, Tool)
+        modules |= {m.name: _with_tools(m, file) for m in _of(file, Module).values()}
+    return Tools(places, loaded), modules
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """What the index keeps of a tool file."""
+
+    digest: str
+    module: Module
+
+
+@dataclass(frozen=True, slots=True)
+class _Index:
+    families: dict[str, Family] = field(default_factory=dict)
+
+
+def index() -> str:
+    """The text of the index for the tool files as they are."""
+    families: dict[str, Family] = {}
+    for name in _ours("tools"):
+        file = import_module(f"palmclaw.tools.{name}")
+        (module,) = _of(file, Module).values()
+        families[name] = Family(_digest(name), _with_tools(module, file))
+    return json.dumps(encode(_Index(families)), ensure_ascii=False, indent=1) + "\n"
+
+
+def _indexed() -> dict[str, Family]:
+    """The families whose file is the one that was indexed."""
+    if not INDEX.exists():
+        return {}
+    known = decode(_Index, json.loads(INDEX.read_text("utf-8"))).families
+    return {name: family for name, family in known.items() if family.digest == _digest(name)}
+
+
+def _digest(name: str) -> str:
+    file = INDEX.with_name(f"{name}.py")
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.exists() else ""
+
+
+def _with_tools(module: Module, file: ModuleType) -> Module:
+    return replace(module, tools=tuple(sorted(t.name for t in _of(file, Tool).values() if t.module == module.name)))
+
+
+def _of(file: ModuleType, kind: type[Any]) -> dict[str, Any]:
+    return {v.name: v for v in vars(file).values() if isinstance(v, kind)}
+
+
+def _files(folder: str, without: Mapping[str, Any]) -> Iterator[ModuleType]:
+    for name in _ours(folder):
+        if name not in without:
+            yield import_module(f"palmclaw.{folder}.{name}")
+    for entry in _entries(folder):
+        yield entry.load()
 
 
 def _modules(folder: str, name: str) -> Iterator[ModuleType]:
     if name in _ours(folder):
         yield import_module(f"palmclaw.{folder}.{name}")
+        return
     for entry in _entries(folder):
         if entry.name == name:
             yield entry.load()
@@ -64,10 +162,24 @@ def _modules(folder: str, name: str) -> Iterator[ModuleType]:
 
 def _ours(folder: str) -> list[str]:
     package = import_module(f"palmclaw.{folder}")
-    return [m.name for m in pkgutil.iter_modules(package.__path__)]
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
 
 
 def _entries(folder: str) -> tuple[Any, ...]:
-    from importlib.metadata import entry_points  # noqa: PLC0415  # 20 ms that only a listing needs to pay
+    """Entry points of other packages; the library that reads them is loaded only when there may be one."""
+    group = f"palmclaw.{folder}"
+    if not any(f"[{group}]" in file.read_text("utf-8", "replace") for file in _entry_files()):
+        return ()
+    from importlib.metadata import entry_points  # noqa: PLC0415  # 20 ms of start-up that almost nobody needs
 
-    return tuple(entry_points(group=f"palmclaw.{folder}"))
+    return tuple(entry_points(group=group))
+
+
+def _entry_files() -> Iterator[Path]:
+    for place in map(Path, sys.path):
+        if place.is_dir():
+            yield from place.glob("*.dist-info/entry_points.txt")
+
+
+if __name__ == "__main__":
+    INDEX.write_text(index(), "utf-8")

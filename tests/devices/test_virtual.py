@@ -249,8 +249,8 @@ def test_a_reset_never_overwrites_what_it_cannot_read(tmp_path: Path) -> None:
     ]
 
 
-async def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
-    await phone_in(tmp_path).do(c.SetTorch(True))
+def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
+    phone_in(tmp_path).set_fault("airplane")
     before = (tmp_path / "phone.json").read_bytes()
     script = (
         "import asyncio, resource, signal, sys\n"
@@ -277,6 +277,9 @@ def test_a_place_that_cannot_hold_a_phone(tmp_path: Path) -> None:
         phone_in(tmp_path / "file").now()
     with pytest.raises(StorageError, match=r"cannot write phone.json: File exists"):
         phone_in(tmp_path / "file").reset()
+    (tmp_path / "tmp" / "phone.tmp").mkdir(parents=True)
+    with pytest.raises(StorageError, match=r"cannot write phone.json: Is a directory"):
+        phone_in(tmp_path / "tmp").now()
     (tmp_path / "home" / "phone.json").mkdir(parents=True)
     with pytest.raises(StorageError, match=r"cannot read phone.json: Is a directory"):
         phone_in(tmp_path / "home").now()

@@ -100,7 +100,8 @@ def made(folder: Path, step: Steps, script: list[Any]) -> tuple[Turns, FragileDa
         step()
         return {"rung": args.text}
 
-    tools, modules = {"look": look, "ring": ring}, {"test": Module("test", "test", always=True)}
+    tools = {"look": look, "ring": ring}
+    modules = {"test": Module("test", "test", always=True, tools=tuple(tools))}
     sessions, journal = Sessions(database), CallJournal(database)
     ports = Ports(Person(), Approvals(database), PhonePermissions(), journal)
     routes = ModuleRoutes(modules, tools, Clock().now)

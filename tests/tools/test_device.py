@@ -1,5 +1,6 @@
 """Status, settings, place, clipboard and notifications."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +10,9 @@ from palmclaw.core.device import Capability, Code, R
 from palmclaw.core.errors import DeviceError, Fault
 from palmclaw.core.tools import Effect, Preview
 from palmclaw.devices.virtual.phone import VirtualPhone
+from palmclaw.devices.virtual.store import Store
 from palmclaw.tools import device as tools
-from tests.devices.kit import fault, preview, run
+from tests.devices.kit import Hands, fault, preview, run
 
 WHOLE = {
     "battery": {"percent": 78, "charging": False, "saver": False, "temperature_c": 29},
@@ -53,8 +55,8 @@ class Blind(VirtualPhone):
         return await super().do(request)
 
 
-async def test_what_a_phone_cannot_tell_is_left_out_unless_asked_for(phone: VirtualPhone) -> None:
-    blind = Blind(phone._store, phone.now)
+async def test_what_a_phone_cannot_tell_is_left_out_unless_asked_for(tmp_path: Path) -> None:
+    blind = Blind(Store(tmp_path / "phone.json"), Hands().now)
     assert await run(tools.device_status, blind) == {k: v for k, v in WHOLE.items() if k != "torch"}
     assert (await fault(tools.device_status, blind, fields=["torch"])).code == "unsupported"
     assert (await fault(tools.device_status, blind, fields=["battery", "torch"])).code == "unsupported"

@@ -9,7 +9,7 @@ from palmclaw.core.modules import matched
 from palmclaw.core.tools import Module, Tool
 
 FAMILIES = ("alarms", "apps", "bluetooth", "calendar", "contacts", "device", "media", "messages")
-SIZES = {"calendar": 370, "device": 240, "contacts": 290, "media": 205, "alarms": 250, "messages": 230}
+SIZES = {"calendar": 435, "device": 240, "contacts": 290, "media": 205, "alarms": 250, "messages": 230}
 
 
 def family(name: str) -> tuple[Module, list[Tool]]:

@@ -39,7 +39,8 @@ class SessionContext:
         """The request for a history, with the tools that its newest user messages call for."""
         recent = [m.text for m in messages if m.role is Role.USER][-ROUTED_MESSAGES:]
         awake = self.routes.wake(session, recent) if self.route else frozenset(self.modules)
-        tools = tuple(self.tools[name] for name in sorted(self.tools) if self.tools[name].module in awake)
+        offered = sorted(name for family in awake for name in self.modules[family].tools)
+        tools = tuple(self.tools[name] for name in offered)
         rules = [self.modules[name].prompt for name in sorted(awake) if self.modules[name].prompt]
         return Request(self.model, "\n".join((self.policy, *rules)), messages, tools, session)
 

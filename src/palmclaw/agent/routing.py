@@ -37,4 +37,4 @@ class ModuleRoutes:
             found = {t.module for t in self.tools.values() if words & set(t.description.lower().split())}
         names = expanded(self.modules, found)
         self._awake[session] = (self.now(), self.awake(session) | names)
-        return [t for t in self.tools.values() if t.module in names]
+        return [self.tools[tool] for name in sorted(names) for tool in self.modules[name].tools]

@@ -169,7 +169,7 @@ class Module:
     """A family of tools that is offered together when one of its keywords is heard.
 
     `keywords` are lower case, in English and Chinese; `requires` names modules that come along; `prompt` is the
-    one rule that the specifications cannot say (mostly empty).
+    one rule that the specifications cannot say (mostly empty). `tools` are filled in when the family is found.
     """
 
     name: str
@@ -178,6 +178,7 @@ class Module:
     requires: tuple[str, ...] = ()
     prompt: str = ""
     always: bool = False
+    tools: tuple[str, ...] = ()
 
 
 def tool(

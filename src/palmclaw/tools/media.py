@@ -140,7 +140,7 @@ async def record_start(args: RecordArgs, ctx: ToolContext) -> dict[str, Any]:
 def _file_name(name: str) -> str:
     """A name without an ending and without what a file name cannot hold."""
     clean = re.sub(r"[\x00-\x1f\\/:*?\"<>|]+", " ", name.removesuffix(".m4a"))
-    return " ".join(clean.split()).strip(".")[:80] or "memo"
+    return " ".join(clean.split()).strip(". ")[:80] or "memo"
 
 
 @tool(module="media", effect=Effect.DEVICE)

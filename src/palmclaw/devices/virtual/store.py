@@ -34,13 +34,17 @@ class Store:
         """The state now, to be read and not changed; `fresh` makes one where there is none yet."""
         signature = self._signature()
         if signature is None:
-            return self.change(fresh, lambda new: new)
+            return self._made(fresh)
         if self._seen is None or self._seen[0] != signature:
             try:
                 self._seen = signature, self._parsed()
             except (_Damaged, FileNotFoundError):
-                return self.change(fresh, lambda new: new)
+                return self._made(fresh)
         return self._seen[1]
+
+    def _made(self, fresh: Callable[[], State]) -> State:
+        state = fresh()  # before the lock is taken: it may ask another phone for the time
+        return self.change(lambda: state, lambda new: new)
 
     def change(self, fresh: Callable[[], State], act: Callable[[State], T]) -> T:
         """Let `act` alter the state; what it altered is on the disk before this returns."""

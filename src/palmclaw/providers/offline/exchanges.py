@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from palmclaw.core.messages import Message, Role, ToolResult
 
@@ -11,6 +12,7 @@ class Exchange:
     """One user message, the results behind it and the last words said to it."""
 
     text: str
+    at: datetime
     results: tuple[ToolResult, ...] = ()
     said: str = ""
 
@@ -25,9 +27,9 @@ def exchanges(messages: Iterable[Message]) -> tuple[Exchange, ...]:
     found: list[Exchange] = []
     for message in messages:
         if message.role is Role.USER and message.text.strip():
-            found.append(Exchange(message.text.strip()))
+            found.append(Exchange(message.text.strip(), message.at))
         elif found:
             last = found[-1]
             said = message.text if message.role is Role.ASSISTANT and message.text.strip() else last.said
-            found[-1] = Exchange(last.text, last.results + message.results, said)
+            found[-1] = Exchange(last.text, last.at, last.results + message.results, said)
     return tuple(found)

@@ -58,7 +58,7 @@ class Phrases:
         return pattern.format(day=at.day, year=at.year, **named)
 
     def day(self, at: datetime, now: datetime) -> str:
-        """"today", "tomorrow" or "on Friday 19 June"."""
+        """ "today", "tomorrow" or "on Friday 19 June"."""
         near = {-1: "yesterday", 0: "today", 1: "tomorrow"}.get((at.date() - now.date()).days)
         return self(near) if near else self("at_day", day=self.date(at))
 

@@ -63,9 +63,7 @@ def rows(value: Any, key: str) -> list[dict[str, Any]]:
     return [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
 
 
-def chosen(
-    said: Said, question: str, choices: Sequence[str], **values: object
-) -> Generator[Step, Any, int]:
+def chosen(said: Said, question: str, choices: Sequence[str], **values: object) -> Generator[Step, Any, int]:
     """Ask which of the choices is meant; gives its position."""
     text = said.say(question, names=said.say.listed(choices), **values)
     position: int = yield Question(text, lambda reply: picked(reply, choices, said.say), tuple(choices))
@@ -74,7 +72,7 @@ def chosen(
 
 def picked(reply: str, choices: Sequence[str], say: Phrases) -> int | None:
     """Which choice the reply means: by position ("2", "the first one", "第二个") or by a name that fits only one."""
-    words = reply.strip().strip(".。!！?？\"“”").casefold()
+    words = reply.strip().strip('.。!！?？"“”').casefold()
     place = _place(words, say, len(choices))
     if place is not None:
         return place
@@ -89,11 +87,10 @@ def _place(words: str, say: Phrases, count: int) -> int | None:
     short = re.sub(r"^(?:the|no\.?|number|选|要|用|就)\s*|\s*(?:one|个|位|项|号|条|那个|吧)+$", "", words).strip()
     if words in say.replies("last") or short in say.replies("last"):
         return count - 1
-    ordinals = say.replies("first")
-    if say.language == "zh":
-        place = ordinals.index(short) + 1 if short in ordinals else number(short)
-    else:
-        place = ordinals.index(short) // 2 + 1 if short in ordinals else number(re.sub(r"(?:st|nd|rd|th)$", "", short))
+    ordinals, pair = say.replies("first"), 1 if say.language == "zh" else 2
+    said = next((w for w in (words, short) if w in ordinals), "")
+    digits = re.sub(r"(?:st|nd|rd|th)$", "", short)
+    place = ordinals.index(said) // pair + 1 if said else number(digits)
     return place - 1 if place is not None and 1 <= place <= count else None
 
 

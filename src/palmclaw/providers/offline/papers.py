@@ -1,0 +1,86 @@
+"""Scripts about files in the workspace, and about what the assistant is told to remember."""
+
+from collections.abc import Generator
+from typing import Any
+
+from palmclaw.providers.offline.said import Ended, Said, at, chosen, rows
+from palmclaw.providers.offline.script import Call, Script, Step
+
+_ENDINGS = ("md", "txt", "csv", "json", "py", "pdf", "jpg", "png", "log", "html", "doc", "docx")
+
+
+def list_files(said: Said) -> Script:
+    folder = said.slots.get("folder", ".")
+    value = yield Call("file_list", {"path": folder})
+    names = [f"{e.get('path')}/" if e.get("type") == "folder" else str(e.get("path")) for e in rows(value, "entries")]
+    path = "workspace" if folder == "." and said.say.language == "en" else "工作区" if folder == "." else folder
+    return said.say("files", path=path, names=said.say.listed(names)) if names else said.say("files_none", path=path)
+
+
+def read_file(said: Said) -> Script:
+    path = said.slot("file") or (yield from _named(said, said.slots["filename"]))
+    value = yield Call("file_read", {"path": path})
+    text = at(value, "text") if isinstance(value, dict) else value
+    return said.say("file_text", path=path, text=text) if text else said.say("file_empty", path=path)
+
+
+def _named(said: Said, name: str) -> Generator[Step, Any, str]:
+    """The path of the one file whose name holds these words."""
+    found = _paths((yield Call("file_find", {"pattern": f"*{name}*"})))
+    if not found:
+        raise Ended(said.say("file_unknown", name=name))
+    return found[0] if len(found) == 1 else found[(yield from chosen(said, "which_file", found))]
+
+
+def _paths(value: Any) -> list[str]:
+    found = at(value, "files")
+    paths = [f.get("path") if isinstance(f, dict) else f for f in found] if isinstance(found, list) else []
+    return [str(p) for p in paths]
+
+
+def write_file(said: Said) -> Script:
+    path, text = said.slots["file"], said.slots.get("text") or ""
+    yield Call("file_write", {"path": path, "text": f"{text}\n" if text else ""})
+    return said.say("file_written", path=path)
+
+
+def append_file(said: Said) -> Script:
+    path, text = said.slots["file"], said.slots["text"]
+    yield Call("file_write", {"path": path, "text": f"{text}\n", "append": True})
+    return said.say("file_appended", path=path)
+
+
+def find_files(said: Said) -> Script:
+    wanted = str(said.slot("pattern", "file"))
+    ending = wanted.removeprefix(".").casefold()
+    pattern = f"*.{ending}" if ending in _ENDINGS else wanted if "*" in wanted else f"*{wanted}*"
+    found = _paths((yield Call("file_find", {"pattern": pattern})))
+    return (
+        said.say("files_found", names=said.say.listed(found)) if found else said.say("files_not_found", pattern=wanted)
+    )
+
+
+def search_files(said: Said) -> Script:
+    text = said.slots["text"]
+    found = rows((yield Call("file_search", {"query": text})), "matches")
+    lines = [f"{m.get('path')}:{m.get('line')}: {m.get('text')}" for m in found]
+    return said.say.lines(said.say("files_found", names=text), lines) if lines else said.say("matches_none", text=text)
+
+
+def remember(said: Said) -> Script:
+    text = said.slots["fact"]
+    yield Call("memory_add", {"text": text})
+    return said.say("remembered", text=text)
+
+
+def forget(said: Said) -> Script:
+    text = said.slots["gone"]
+    value = yield Call("memory_forget", {"text": text})
+    gone = at(value, "forgotten")
+    return said.say("forgotten", text=gone if isinstance(gone, str) and gone else text)
+
+
+def what_do_you_know(said: Said) -> Script:
+    value = yield Call("memory_read")
+    text = at(value, "text") if isinstance(value, dict) else value
+    return said.say("memory", text=text) if text else said.say("memory_empty")

@@ -1,0 +1,86 @@
+"""From one inbound message to the final answer, with everything stored on the way."""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from palmclaw.agent.interrupt import Interrupt
+from palmclaw.agent.loop import Agent
+from palmclaw.core.errors import StorageError
+from palmclaw.core.events import Answer, Event, MessageAdded, Stop, TurnEnded
+from palmclaw.core.messages import Role, Stamp, Text
+from palmclaw.core.ports import Inbound, Origin
+from palmclaw.runtime.approvals import FixedApprover
+from palmclaw.runtime.turns import Turns
+from palmclaw.storage.sessions import Sessions
+from tests.runtime.crash_child import SCRIPT, FragileDatabase, Steps, made
+
+
+@dataclass
+class Bed:
+    turns: Turns
+    database: FragileDatabase
+
+    async def say(self, text: str, origin: Origin = Origin.OWNER) -> list[Event]:
+        return [event async for event in self.turns.run(Inbound("s1", text, origin), Interrupt())]
+
+    async def row(self) -> Any:
+        query = "SELECT state, stop, error, input > 0, requests FROM turn"
+        return await self.database.run(lambda db: db.execute(query).fetchall())
+
+
+@pytest.fixture
+async def bed(tmp_path: Path) -> AsyncIterator[Bed]:
+    turns, database = made(tmp_path, Steps(0), list(SCRIPT))
+    yield Bed(turns, database)
+    await database.close()
+
+
+async def test_the_log_is_the_events(bed: Bed, tmp_path: Path) -> None:
+    events = await bed.say("ring twice")
+    added = [e.message for e in events if isinstance(e, MessageAdded)]
+    assert added == list(await Sessions(bed.database).all("s1"))
+    assert added[0].parts == (Text("ring twice"), Stamp("[2026-06-15 09:00 Mon UTC+0000]"))
+    assert isinstance(events[-1], TurnEnded)
+    assert (tmp_path / "rung").read_text() == "one\ntwo\n"
+    assert await bed.row() == [("ended", "done", "", 1, 3)]
+
+
+async def test_a_strangers_message_is_outside_content(bed: Bed) -> None:
+    await bed.say("ring twice", Origin.OTHER)
+    log = await Sessions(bed.database).all("s1")
+    assert log[0].tainted
+    codes = [r.error.code for m in log for r in m.results if r.error]
+    assert codes == ["denied"] * 4
+
+
+async def test_a_bug_in_a_turn_ends_that_turn_alone(bed: Bed, caplog: pytest.LogCaptureFixture) -> None:
+    def broken(session: str) -> Agent:
+        raise ZeroDivisionError
+
+    events = [e async for e in replace(bed.turns, agent=broken).run(Inbound("s1", "hi"), Interrupt())]
+    last = events[-1]
+    assert isinstance(last, TurnEnded)
+    assert (last.stop, last.error and last.error.code) == (Stop.ERROR, "internal")
+    assert "ZeroDivisionError" in caplog.text
+    assert [m.role for m in await Sessions(bed.database).all("s1")] == [Role.USER, Role.NOTE]
+    again = (await bed.say("ring twice"))[-1]
+    assert isinstance(again, TurnEnded)
+    assert (again.stop, again.error, again.rounds) == (Stop.DONE, None, 3)
+
+
+async def test_a_storage_failure_ends_the_turn_with_its_reason(bed: Bed) -> None:
+    def refused(session: str) -> Agent:
+        raise StorageError("no space left", "Free some space.")
+
+    events = [e async for e in replace(bed.turns, agent=refused).run(Inbound("s1", "hi"), Interrupt())]
+    assert events[-1] == TurnEnded(Stop.ERROR, error=StorageError("no space left", "Free some space.").fault)
+    assert await bed.turns.recover() == 1
+
+
+async def test_a_fixed_answer_needs_no_person() -> None:
+    assert await FixedApprover().ask(None) is Answer.NO  # type: ignore[arg-type]  # the question does not matter
+    assert await FixedApprover(Answer.ONCE).ask(None) is Answer.ONCE  # type: ignore[arg-type]  # the same
