@@ -1,6 +1,7 @@
 """What every way to reach a phone must do, whatever phone it is. Another backend joins by one line in BACKENDS."""
 
 import inspect
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -14,6 +15,7 @@ from palmclaw.core import phone as replies
 from palmclaw.core.device import Capability, Code, Device, Support
 from palmclaw.core.errors import DeviceError
 from palmclaw.core.ports import Grant
+from palmclaw.devices.virtual.faults import name_of
 from tests.devices.kit import NOW, phone_in
 
 BACKENDS: dict[str, Callable[[Path], Device]] = {"virtual": phone_in}
@@ -94,6 +96,19 @@ def device(request: pytest.FixtureRequest, tmp_path: Path) -> Device:
 
 def test_every_capability_has_a_sample() -> None:
     assert sorted((type(s).__name__ for s, _ in SAMPLES)) == [k.__name__ for k in KINDS]
+
+
+def test_the_table_in_the_docs_is_the_truth(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "devices.md").read_text("utf-8")
+    rows = {
+        name: (permission, support)
+        for name, _, permission, support, _ in re.findall(
+            r"^\| `(\w+)` \| (.+) \| (.+) \| (.+) \| (.+) \|$", page, re.M
+        )
+    }
+    virtual = BACKENDS["virtual"](tmp_path)
+    assert rows == {name_of(kind): (kind.permission or "–", str(virtual.supports(kind))) for kind in KINDS}
+    assert re.findall(r"`(\w+)`", page.partition("## Errors")[2].partition("## The")[0])[1:] == [str(c) for c in Code]
 
 
 def test_it_has_a_name_and_an_aware_clock(device: Device) -> None:

@@ -17,6 +17,8 @@ from palmclaw.core.phone import Contact, listed, revision, same_number
         ("66801", "66801", True),
         ("66801", "166801", False),
         ("+85260010001", "60010002", False),
+        ("+85260010001", "0010001", False),
+        ("+85260010001", "000000010001", False),
         ("", "", False),
         ("Bank", "Bank", False),
     ],

@@ -112,6 +112,7 @@ async def test_a_stream_arrives_and_the_connection_is_kept(http: Http) -> None:
 
 async def test_one_connection_serves_many_requests(http: Http) -> None:
     peers: list[object] = []
+    seen = asyncio.Semaphore(0)
     chunk = b"data: [DONE]\n\n"
     answer = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (len(chunk), chunk)
 
@@ -119,7 +120,8 @@ async def test_one_connection_serves_many_requests(http: Http) -> None:
         peers.append(writer.get_extra_info("peername"))
         for _ in range(2):
             await saying(answer)(reader, writer)
-            writer.write(b"0\r\n\r\n")  # the end comes after the last event
+            await seen.acquire()
+            writer.write(b"0\r\n\r\n")  # the end comes when the last event has been read
             await writer.drain()
 
     async with raw_server(talk) as url:
@@ -128,6 +130,7 @@ async def test_one_connection_serves_many_requests(http: Http) -> None:
                 async for event in events:
                     assert event.data == "[DONE]"
                     break
+                seen.release()
     assert len(peers) == 1
 
 
@@ -218,7 +221,7 @@ async def test_a_refused_connection_is_tried_twice_again() -> None:
     http = Http(masked, sleep=sleep)
     async with closed_port() as port:
         await failing(http, f"http://127.0.0.1:{port}/v1", Unreachable)
-    assert slept == [0.3, 0.9]
+    assert slept == [0.2, 0.6]
     await http.close()
 
 

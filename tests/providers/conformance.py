@@ -84,7 +84,9 @@ CASES = (
     tools("function_left_out", F_A1),
     tools("no_arguments", *(ToolCall(f"c{n}", "get_battery") for n in range(4))),  # F026
     tools(
-        "quotes_and_braces_in_arguments", ToolCall("c0", "f", {"text": 'a } "{" }'}), ToolCall("c1", "f", {"text": "b"})
+        "quotes_and_braces_in_arguments",
+        ToolCall("c0", "f", {"text": 'a } "{" }{x'}),
+        ToolCall("c1", "f", {"text": "b"}),
     ),
     tools(
         "broken_arguments",

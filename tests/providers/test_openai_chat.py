@@ -281,6 +281,12 @@ async def test_a_finished_answer_needs_no_end_of_stream(provider: Make) -> None:
         assert len(server.requests) == 1  # F011: never asked again
 
 
+async def test_content_keeps_a_slow_stream_open(provider: Make) -> None:
+    async with ChatServer([Answer(text="12345678", fragments=8, drip=0.06)]) as server:
+        deltas = await told(provider(base_url=server.url, limits=Limits(read_seconds=0.3)))
+    assert deltas[:-1] == [TextDelta(digit) for digit in "12345678"]
+
+
 @pytest.mark.parametrize("ping", [": ping", "data: {}", 'data: {"choices":[{"index":0,"delta":{"content":""}}]}'])
 async def test_keep_alives_alone_end_the_wait(provider: Make, ping: str) -> None:  # F012
     async with ChatServer([Answer(keepalives=1000, keepalive=ping, drip=0.005)]) as server:

@@ -75,7 +75,7 @@ class Talk:
     async def once(self, message: str, approve: str | None) -> int:
         """Answer one message; returns the exit code."""
         async with opened(self.app, self.approver(approve), "chat") as turns:
-            with self._stoppable():
+            with self.stoppable():
                 return await self.answer(turns, message)
 
     async def conversation(self, approve: str | None) -> int:
@@ -121,7 +121,7 @@ class Talk:
             self.shown().show(event)
 
     @contextmanager
-    def _stoppable(self) -> Iterator[None]:
+    def stoppable(self) -> Iterator[None]:
         """The first Ctrl-C stops the turn, the second one the program."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, lambda: stop_or_leave(self))

@@ -1,8 +1,6 @@
 """The open conversation: a prompt, slash commands, and turns that Ctrl-C stops."""
 
-import asyncio
 import secrets
-import signal
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
@@ -27,13 +25,19 @@ async def converse(talk: "Talk", turns: Turns) -> int:
     prompt: PromptSession[str] = PromptSession(
         history=FileHistory(str(talk.app.home.history)), completer=WordCompleter(list(COMMANDS), sentence=True)
     )
+    leaving = False
     while True:
         try:
             text = (await prompt.prompt_async("› ")).strip()
         except KeyboardInterrupt:
+            if leaving:
+                return 0
+            leaving = True
+            note(talk, talk.texts("leave"))
             continue
         except EOFError:
             return 0
+        leaving = False
         if text.startswith("/"):
             if await command(talk, text):
                 return 0
@@ -63,12 +67,8 @@ async def command(talk: "Talk", text: str) -> bool:
 
 
 async def _turn(talk: "Talk", turns: Turns, text: str) -> None:
-    loop = asyncio.get_running_loop()
-    loop.add_signal_handler(signal.SIGINT, lambda: talk.interrupt.set())
-    try:
+    with talk.stoppable():
         await talk.answer(turns, text)
-    finally:
-        loop.remove_signal_handler(signal.SIGINT)
 
 
 async def _say(talk: "Talk", text: str) -> None:

@@ -27,49 +27,58 @@ Stream = Literal["media", "ring", "alarm"]
 RingerMode = Literal["normal", "vibrate", "silent"]
 
 
-@dataclass(frozen=True, slots=True)
 class ReadBattery(Capability[Battery]):
     """Charge, charger, saver."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadStorage(Capability[Storage]):
     """Room on the phone."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadNetwork(Capability[Network]):
     """Wi-Fi, mobile data, airplane mode."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadVolume(Capability[Volume]):
     """All three levels."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadRinger(Capability[str]):
     """normal, vibrate or silent."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadBrightness(Capability[int]):
     """Percent."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadTorch(Capability[bool]):
     """Whether the light is on."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadDnd(Capability[bool]):
     """Whether “do not disturb” is on."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadModel(Capability[Model]):
     """Name of the phone and its system."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,16 +131,17 @@ class SetWifi(Capability[Change]):
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
 class ReadPosition(Capability[Position]):
     """Where the phone is."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "location"
 
 
-@dataclass(frozen=True, slots=True)
 class ReadClipboard(Capability[str]):
     """The text on the clipboard."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +160,17 @@ class PostNotification(Capability[Notification]):
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class ListNotifications(Capability[tuple[Notification, ...]]):
     """What stands in the shade, newest last."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "notifications"
 
 
-@dataclass(frozen=True, slots=True)
 class ListApps(Capability[tuple[App, ...]]):
     """Installed apps a person can open."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +187,10 @@ class OpenPage(Capability[None]):
     url: str
 
 
-@dataclass(frozen=True, slots=True)
 class ListMedia(Capability[tuple[MediaItem, ...]]):
     """Photos, videos, screenshots and sounds, newest first."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "media"
 
 
@@ -191,14 +202,16 @@ class PlayMedia(Capability[Player]):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
 class PauseMedia(Capability[Player]):
     """Pause what is playing."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ResumeMedia(Capability[Player]):
     """Go on with what was paused."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,15 +222,16 @@ class StartRecording(Capability[str]):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class StopRecording(Capability[MediaItem]):
     """Stop and keep the recording."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True, slots=True)
+
 class ReadBluetooth(Capability[Bluetooth]):
     """The radio and the paired devices."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "bluetooth"
 
 
@@ -229,10 +243,10 @@ class SetBluetooth(Capability[Change]):
     on: bool
 
 
-@dataclass(frozen=True, slots=True)
 class ScanBluetooth(Capability[tuple[NearbyDevice, ...]]):
     """Look for devices in range."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "bluetooth"
 
 
@@ -260,9 +274,10 @@ class UnpairBluetooth(Capability[PairedDevice]):
     address: str
 
 
-@dataclass(frozen=True, slots=True)
 class ListAlarms(Capability[tuple[Alarm, ...]]):
     """All alarms."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,9 +296,10 @@ class DeleteAlarm(Capability[Alarm]):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
 class ListTimers(Capability[tuple[Timer, ...]]):
     """The timers still running."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ A tool builds a request and gives it to `Device.do`; the type of the request fix
 that cannot do something says so in `supports`, and `do` raises `DeviceError` with one of the codes below.
 """
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
@@ -40,10 +41,13 @@ class Support(StrEnum):
     NO = "no"
 
 
+@dataclass(frozen=True, slots=True)
 class Capability(Generic[R_co]):
-    """One thing a phone can be asked; `permission` must be granted first."""
+    """One thing a phone can be asked; `permission` must be granted first.
 
-    __slots__ = ()
+    A request without fields inherits all it needs, so only those with fields are decorated (each costs start-up time).
+    """
+
     permission: ClassVar[str] = ""
 
 

@@ -8,10 +8,10 @@ from palmclaw.core.device import Capability
 from palmclaw.core.phone import Calendar, Call, Contact, Event, Sms
 
 
-@dataclass(frozen=True, slots=True)
 class ListContacts(Capability[tuple[Contact, ...]]):
     """The whole address book."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "contacts"
 
 
@@ -46,10 +46,10 @@ class DeleteContact(Capability[Contact]):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
 class ListCalendars(Capability[tuple[Calendar, ...]]):
     """The calendars, the default one first."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "calendar"
 
 
@@ -109,10 +109,10 @@ class DeleteEvent(Capability[Event]):
     id: str
 
 
-@dataclass(frozen=True, slots=True)
 class ListSms(Capability[tuple[Sms, ...]]):
     """Text messages of both directions, newest first."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "sms"
 
 
@@ -125,10 +125,10 @@ class SendSms(Capability[Sms]):
     text: str
 
 
-@dataclass(frozen=True, slots=True)
 class ListCalls(Capability[tuple[Call, ...]]):
     """The call log, newest first."""
 
+    __slots__ = ()
     permission: ClassVar[str] = "phone"
 
 

@@ -227,11 +227,12 @@ def revision(*things: object) -> str:
 
 def same_number(one: str, other: str) -> bool:
     """Whether two spellings mean the same telephone: country code and leading zero may be missing on one side."""
-    a, b = (n.strip() for n in (one, other))
+    a, b = one.strip(), other.strip()
     long, short = sorted(("".join(c for c in n if c.isdecimal()) for n in (a, b)), key=len, reverse=True)
-    if not short or (a.startswith("+") and b.startswith("+")) or len(short) < 7:
+    bare = short.lstrip("0")
+    if (a.startswith("+") and b.startswith("+")) or len(bare) < 7:
         return bool(short) and long == short
-    return long.endswith(short.lstrip("0"))
+    return long.endswith(bare)
 
 
 def listed(name: str, rows: Sequence[dict[str, Any]], limit: int) -> dict[str, Any]:

@@ -24,7 +24,7 @@ class Bounds:
     for what may follow a complete answer, `leftover_seconds` for the last bytes that free a connection.
     """
 
-    pauses: tuple[float, ...] = (0.3, 0.9)
+    pauses: tuple[float, ...] = (0.2, 0.6)
     refused_seconds: float = 3.0
     grace_seconds: float = 2.0
     leftover_seconds: float = 0.2
@@ -118,8 +118,6 @@ class EventStream:
         """The next bytes, in whatever size they come; empty at the end."""
         until = min(self._until, self._idle_until)
         try:
-            if self._now() >= until:
-                raise TimeoutError
             async with asyncio.timeout_at(until):
                 chunk = await self._response.content.readany()
         except TimeoutError as error:

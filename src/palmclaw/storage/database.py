@@ -66,12 +66,23 @@ class Database:
 def _connect_readonly(path: Path) -> sqlite3.Connection:
     if not path.exists():
         return _migrated(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
-    uri = f"{path.as_uri()}?mode=ro"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
-    if connection.execute("PRAGMA user_version").fetchone()[0] > len(_scripts()):
+    connection, version = _looked_at(path)
+    if version > len(_scripts()):
         connection.close()
         raise _too_new(path)
     return connection
+
+
+def _looked_at(path: Path) -> tuple[sqlite3.Connection, int]:
+    """A reader and the schema's version; where not even a reader's lock can be made, the file is read as it lies."""
+    resting = "&immutable=1" if not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists() else ""
+    uri = f"{path.as_uri()}?mode=ro{resting}"
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+    try:
+        return connection, int(connection.execute("PRAGMA user_version").fetchone()[0])
+    except sqlite3.Error:
+        connection.close()
+        raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:

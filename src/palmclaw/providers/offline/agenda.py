@@ -9,7 +9,7 @@ from palmclaw.providers.offline.people import free
 from palmclaw.providers.offline.reading import Moment, local
 from palmclaw.providers.offline.said import Ended, Said, ScriptOf, chosen, iso, moment_of, rows
 from palmclaw.providers.offline.script import Call, Question, Script, Step
-from palmclaw.providers.offline.slots import Planned
+from palmclaw.providers.offline.values import Planned
 
 Row = dict[str, Any]
 

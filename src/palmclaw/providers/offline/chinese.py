@@ -122,7 +122,10 @@ def _range(found: "re.Match[str]", now: datetime) -> Reading | None:
 _DAY = "|".join(sorted((d for d in _DAYS if len(d) > 1), key=len, reverse=True))
 _PART = "|".join(sorted((p for p in _PARTS if len(p) > 1), key=len, reverse=True))
 _POINT = r"\s*(?:点钟|點鐘|点|點|时|時)"
-_MINUTE = rf"(?:\s*(?P<minute>半|[一三13]刻|整|{_NUMBER}分|零[一二三四五六七八九]|[二三四五]十[一二三四五六七八九]?|十[一二三四五六七八九]?|\d{{1,2}}(?!\d)))?"
+_MINUTE = (
+    rf"(?:\s*(?P<minute>半|[一三13]刻|整|{_NUMBER}分|零[一二三四五六七八九]|[二三四五]?十[一二三四五六七八九]?"
+    r"|\d{1,2}(?!\d)))?"
+)
 _MINUTE2 = _MINUTE.replace("minute", "minute2")
 _FROM = r"(?:从|從)?\s*"
 PIECES: tuple[tuple[str, Make], ...] = (

@@ -18,7 +18,7 @@ from palmclaw.providers.offline.templates import Clause, Needs, rules_in, satisf
 Read = Callable[[str, str], Any]
 Score = tuple[bool, int, int, int]
 _DATA = Path(__file__).parent / "data"
-_MARK = "⁝"  # stands for a colon, which hassil would drop
+_MARK = "ː"  # stands for a colon, which hassil would drop; it must be a letter to be found at a word's edge
 _COLON = re.compile(r"(?<![0-9])[:：](?!//)|(?<=[0-9])[:：](?![0-9/])")
 _SPACE_AT_CJK = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef])\s+|\s+(?=[\u3000-\u9fff\uff00-\uffef])")
 _MOST = 400

@@ -2,24 +2,59 @@
 
 import re
 
-_ONES = {
-    w: n
-    for n, w in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {w: n * 10 for n, w in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
+_SMALL = (
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+)
+_ROUND = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_ONES = {word: n for n, word in enumerate(_SMALL)}
+_TENS = {word: n * 10 for n, word in enumerate(_ROUND, 2)}
 _ENGLISH = "|".join((*_ONES, *_TENS, "hundred", "thousand"))
 _ENGLISH_RUN = re.compile(rf"\b(?:{_ENGLISH})(?:[\s-]+(?:and\s+)?(?:{_ENGLISH}))*\b")
 _DIGITS = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2, "兩": 2}
 _UNITS = {"十": 10, "百": 100, "千": 1000}
 _CHINESE_RUN = re.compile("[零〇一二两兩三四五六七八九十百千万]+")
 _ORDINALS = (
-    "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth "
-    "sixteenth seventeenth eighteenth nineteenth twentieth"
-).split()
-_ORDINAL_OF = {w: n for n, w in enumerate(_ORDINALS, 1)} | {"thirtieth": 30}
+    "first",
+    "second",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+    "twelfth",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+    "twentieth",
+)
+_ORDINAL_OF = {word: n for n, word in enumerate(_ORDINALS, 1)} | {"thirtieth": 30}
 _ORDINAL = re.compile(
     r"\b(?:(twenty|thirty)[\s-])?(" + "|".join(sorted(_ORDINAL_OF, key=len, reverse=True)) + r")\b", re.IGNORECASE
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 from palmclaw.providers.offline.said import Ended, Said, ScriptOf, at, moment_of, rows
 from palmclaw.providers.offline.script import Call, NotOffered, Script
-from palmclaw.providers.offline.slots import Level
+from palmclaw.providers.offline.values import Level
 
 _STEPS = {"brightness": 10, "media_volume": 2, "ring_volume": 2, "alarm_volume": 2}
 

@@ -1,7 +1,6 @@
 """Which script plays for which intent."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from palmclaw.providers.offline import agenda, papers, people, phone, sounds
 from palmclaw.providers.offline.said import Said, ScriptOf

@@ -7,7 +7,7 @@ from typing import Any
 from palmclaw.providers.offline.reading import Moment, local
 from palmclaw.providers.offline.said import Ended, Said, ScriptOf, at, chosen, iso, moment_of, rows
 from palmclaw.providers.offline.script import Call, Failed, Script, Step
-from palmclaw.providers.offline.slots import Countdown, Ring
+from palmclaw.providers.offline.values import Countdown, Ring
 
 Row = dict[str, Any]
 

@@ -13,16 +13,22 @@ WHOLE = frozenset(
     {"text_someone", "call_someone", "delete_event", "forget", "contact_add", "write_file", "append_file"}
 )
 _JOINTS = re.compile(
-    r"\s*(?:,\s*)?\b(?:and\s+then|and\s+also|and|then|also)\b\s*|\s*[,，；;]?\s*(?:然后|并且|同时|还有|接着|顺便|再(?=[把打关开调])|并(?=[把打关开调]))\s*[，,]?\s*",
+    r"\s*(?:,\s*)?\b(?:and\s+then|and\s+also|and|then|also)\b\s*"
+    r"|\s*[,，；;]?\s*(?:然后|并且|同时|还有|接着|顺便|[再并](?=[把打关开调]))\s*[，,]?\s*",
     re.IGNORECASE,
 )
 _CLAUSES = re.compile(
-    r"\s*(?:[,;](?=\s)|[.!](?=\s)|[，。；！]|\bso\s+(?=i\b|that\b)|\b(?:because|since)\b|—| - )\s*", re.IGNORECASE
+    r"\s*(?:[,;](?=\s)|[.!?](?=\s)|[，。；！]|\bso\s+(?=i\b|that\b)|\b(?:because|since)\b|—| - )\s*", re.IGNORECASE
 )
 _AGAINST = re.compile(
-    r"\b(?:don['’]?t|do not|not|never|no longer|if|unless|when|should|would|was|were|said|says|told|asked|why|how|who|what)\b|[?？]|别|不要|不用|没|如果|要是|为什么|怎么|说|问|曾",
+    r"\b(?:don['’]?t|do not|not|never|no longer|if|unless|when|should|would|was|were)\b"
+    r"|\b(?:said|says|told|asked|why|how|who|what)\b"
+    r"|[?？]|别|不要|不用|没|如果|要是|为什么|怎么|说|问|曾",
     re.IGNORECASE,
 )
+# Where several clauses could be commands, one that begins like this only gives the reason.
+_STATES = re.compile(r"\s*(?:i['’]?m|i am|it['’]?s|it is|there['’]?s|my|the|我|这|那)\b", re.IGNORECASE)
+_IDLE = frozenset({"greeting", "thanks", "bye"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +98,15 @@ def _joined(language: str, sentence: str, now: datetime) -> Understood | None:
 
 
 def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
-    """One command beside clauses that only explain it ("it's dark, turn the torch on"), unless they speak against it."""
+    """One command beside clauses that only explain it ("it's dark, turn the torch on") and do not speak against it."""
     clauses = [c for c in _CLAUSES.split(sentence) if c.strip()]
     if not 1 < len(clauses) <= 4:
         return None
     heard = [_part(language, c, now) for c in clauses]
-    found = tuple(h for h in heard if h is not None and h.intent not in ("greeting", "thanks", "bye"))
-    remarks = [c for c, h in zip(clauses, heard, strict=True) if h is None]
+    pairs = [(c, h) for c, h in zip(clauses, heard, strict=True) if h is None or h.intent not in _IDLE]
+    asking = [h for c, h in pairs if h is not None and not _STATES.match(c)]
+    found = tuple(asking or [h for _, h in pairs if h is not None])
+    remarks = [c for c, h in pairs if h is None]
     if not found or any(_AGAINST.search(r) for r in remarks):
         return None
     if len(found) > 1 or not remarks:

@@ -1,0 +1,136 @@
+"""Readers of the slots that hold one thing: a name, a text, a level, a path, an address."""
+
+import re
+from datetime import datetime
+
+from palmclaw.providers.offline.moments import is_chinese, moment
+from palmclaw.providers.offline.numerals import number
+from palmclaw.providers.offline.reading import Moment
+from palmclaw.providers.offline.refusals import longer, refusals, refused
+from palmclaw.providers.offline.values import Level
+
+QUOTES = "\"'“”‘’「」『』《》`"
+ENDS = " \t\n,，.。、;；:："
+PHONE = re.compile(r"\+?\d[\d\s()-]{1,18}\d")
+EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_URL = re.compile(r"(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?)", re.IGNORECASE)
+_FILE = re.compile(
+    r"(?:(?:shared|session)://)?[\w./\-\u3400-\u9fff ]*\.[A-Za-z0-9]{1,5}"
+    r"|[\w.\-\u3400-\u9fff]+(?:/[\w.\-\u3400-\u9fff]+)+/?"
+)
+_KNOWN_FILE = re.compile(
+    r"[\w/\- \u3400-\u9fff.]+\.(?:md|txt|csv|json|py|log|html|pdf|toml|yaml|yml|ini|xml|jpg|png|doc|docx)",
+    re.IGNORECASE,
+)
+_SHARE = re.compile(r"百分之(?P<zh>.+)|(?P<n>.+?)\s*(?:%|％|percent|per cent|pct|个百分点)")
+
+
+def bare(text: str) -> str:
+    """Without what surrounds the words: spaces, stops and quotes."""
+    text = text.strip(ENDS)
+    pair = len(text) > 1 and text[0] in QUOTES and text[-1] in QUOTES
+    return text[1:-1].strip() if pair else text.strip('"“”「」')
+
+
+def text(words: str, now: datetime) -> str | None:
+    """Any words as they were written, without the quotes around them and the full stop behind them."""
+    quoted = len(words) > 1 and words[0] in QUOTES and words[-1] in QUOTES
+    inner = words[1:-1] if quoted else words
+    inner = inner.strip(" \t\n,，:：ː").removesuffix(".").removesuffix("。")
+    return inner if inner and inner.lower() not in ("that", "it", "this", "me", "这个", "那个", "它") else None
+
+
+def short(words: str, now: datetime) -> str | None:
+    return text(words, now) if len(words) <= 200 else None
+
+
+def fact(words: str, now: datetime) -> str | None:
+    """A statement, not a question and not one word."""
+    words = words.rstrip("?？ 。.")
+    return None if refused("fact", words) or (" " not in words and not is_chinese(words)) else words
+
+
+def gone(words: str, now: datetime) -> str | None:
+    return None if refused("gone", words) else words
+
+
+def person(words: str, now: datetime) -> str | None:
+    """A name or a number; never a pronoun or half a sentence."""
+    if PHONE.fullmatch(words):
+        return re.sub(r"[\s()-]", "", words)
+    words = re.sub(r"^(?:my|the|to|a contact|contact)\s+(?=\w)", "", words, flags=re.IGNORECASE).removesuffix("'s")
+    nobody = refusals().nobody
+    unknown = not words or words.lower().split()[0] in nobody or words in nobody
+    return None if unknown or len(words) > 24 or longer(words, 4, 12) or refused("person", words) else words
+
+
+def reader(words: str, now: datetime) -> str | None:
+    """A name with a message run on to it."""
+    return None if words.lower().split()[0] in refusals().nobody or refused("reader", words) else words
+
+
+def latin(words: str, now: datetime) -> str | None:
+    """A name in Latin letters with Chinese words behind it: only then is it plain where the name ends."""
+    return words if re.match(r"[A-Za-z][A-Za-z .'-]*[\s，]*[\u3400-\u9fff]", words) else None
+
+
+def day(words: str, now: datetime) -> Moment | None:
+    return moment(re.sub(r"['’]s$|的$", "", words), now)
+
+
+def level(words: str, now: datetime) -> Level | None:
+    words = words.lower().strip()
+    named = refusals().levels
+    if words in named:
+        return Level(named[words], percent=True)
+    share = _SHARE.fullmatch(words)
+    value = number((share["zh"] or share["n"]) if share else re.sub(r"^level\s+|[格级档]$", "", words))
+    return Level(value, percent=share is not None) if value is not None and 0 <= value <= 100 else None
+
+
+def app(words: str, now: datetime) -> str | None:
+    words = re.sub(r"(?:\s+(?:app|application)|应用程序|应用|软件|程序|app)$", "", words, flags=re.IGNORECASE).strip()
+    return None if not words or refused("app", words) or longer(words, 3, 10) else words
+
+
+def song(words: str, now: datetime) -> str | None:
+    return None if refused("song", words) or words.lower() in refusals().nobody else words
+
+
+def file(words: str, now: datetime) -> str | None:
+    """A path: something with an ending or a slash, but no web address."""
+    words = bare(
+        re.sub(r"^(?:the|my|a|file|called|named)\s+|^(?:文件|我的|名为|叫)", "", bare(words), flags=re.IGNORECASE)
+    )
+    path = _FILE.fullmatch(words) is not None and _URL.fullmatch(words) is None
+    return words if path or _KNOWN_FILE.fullmatch(words) else None
+
+
+def filename(words: str, now: datetime) -> str | None:
+    """A few words that may be the name of a file, an event or a recording."""
+    words = re.sub(r"^(?:the|my)\s+", "", words, flags=re.IGNORECASE)
+    return None if longer(words, 3, 12) or refused("filename", words) else words
+
+
+def folder(words: str, now: datetime) -> str | None:
+    return None if _KNOWN_FILE.fullmatch(words) else filename(words, now)
+
+
+def pattern(words: str, now: datetime) -> str | None:
+    words = re.sub(r"^(?:the|any|all)\s+", "", words, flags=re.IGNORECASE)
+    return None if len(words) > 60 or refused("pattern", words) else words
+
+
+def place(words: str, now: datetime) -> str | None:
+    words = words.removesuffix("的")
+    return None if longer(words, 4, 10) or refused("place", words) else words
+
+
+def url(words: str, now: datetime) -> str | None:
+    if not _URL.fullmatch(words) or _KNOWN_FILE.fullmatch(words):
+        return None
+    return words if "://" in words else f"https://{words}"
+
+
+def gadget(words: str, now: datetime) -> str | None:
+    return None if longer(words, 5, 12) or refused("gadget", words) or words.lower() in refusals().nobody else words

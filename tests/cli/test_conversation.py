@@ -1,0 +1,193 @@
+"""The open conversation on a real terminal: a pseudo-terminal, typed into and read from."""
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07]*\x07|[()][A-Z0-9]|[=>78])")
+
+
+class Terminal:
+    """A child on a pseudo-terminal of 40 columns, as on a phone."""
+
+    def __init__(self, *arguments: str, home: Path, columns: int = 40) -> None:
+        self.home = home
+        master, slave = pty.openpty()
+        environ = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), "LINES": "40", "NO_COLOR": "1"}
+        command = [sys.executable, "-m", "palmclaw", *arguments]
+        self.child = subprocess.Popen(
+            command, stdin=slave, stdout=slave, stderr=slave, env=environ, start_new_session=True, close_fds=True
+        )
+        os.close(slave)
+        self.master, self.text = master, ""
+
+    def type(self, text: str) -> None:
+        os.write(self.master, text.encode())
+
+    def shows(self, pattern: str, seconds: float = 30) -> str:
+        """Wait until the screen has shown what fits; returns all that was shown since the last wait."""
+        deadline = time.monotonic() + seconds
+        while not re.search(pattern, self.text, re.DOTALL):
+            ready, _, _ = select.select([self.master], [], [], 0.1)
+            if ready:
+                self._read()
+            assert time.monotonic() < deadline, f"never showed {pattern!r}; showed {self.text!r}"
+        shown, self.text = self.text, ""
+        return shown
+
+    def _read(self) -> None:
+        raw = os.read(self.master, 65_536).decode("utf-8", "replace")
+        if "\x1b[6n" in raw:
+            os.write(self.master, b"\x1b[1;1R")  # a terminal that is asked where its cursor is answers
+        self.text += ANSI.sub("", raw).replace("\r", "")
+
+    def ends(self, seconds: float = 30) -> int:
+        return self.child.wait(seconds)
+
+    def close(self) -> None:
+        if self.child.poll() is None:
+            os.killpg(self.child.pid, signal.SIGKILL)
+            self.child.wait()
+        os.close(self.master)
+
+
+class Terminals:
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.open: list[Terminal] = []
+
+    def __call__(self, *arguments: str, steps: list[Any] | None = None) -> Terminal:
+        if steps is not None:
+            self.home.mkdir(parents=True, exist_ok=True)
+            (self.home / "script.json").write_text(json.dumps({"steps": steps}))
+            table = f'[provider]\nname = "scripted"\nscript = "{self.home / "script.json"}"\n'
+            (self.home / "config.toml").write_text(table)
+        self.open.append(Terminal(*arguments, home=self.home))
+        return self.open[-1]
+
+
+@pytest.fixture
+def terminal(home_dir: Path) -> Iterator[Terminals]:
+    made = Terminals(home_dir)
+    yield made
+    for one in made.open:
+        one.close()
+
+
+SEND = {"calls": [{"name": "sms_send", "arguments": {"to": "+85260010001", "text": "late\u202e"}}]}
+
+
+def out(home: Path) -> list[str]:
+    state = json.loads((home / "phone.json").read_text())
+    return [m["body"] for m in state["sms"] if m["dir"] == "out"]
+
+
+def test_a_conversation_from_greeting_to_goodbye(terminal: Terminals) -> None:
+    t = terminal(steps=[{"text": "Hello **you**.\n\n- one\n- two"}, {"text": "again"}])
+    assert "PalmClaw" in t.shows("›")
+    t.type("hi\r")
+    shown = t.shows("two.*›")
+    assert "Hello you." in shown
+    assert "**" not in shown.split("you")[-1]
+    for command, answer in (
+        ("/help", "/sessions"),
+        ("/model", "scripted"),
+        ("/stop", "Nothing is running"),
+        ("/tools", "sms_send"),
+        ("/sessions", "→ main"),
+        ("/sessions work", "Conversation: work"),
+        ("/nonsense", "no command /nonsense"),
+        ("/new", "New conversation: chat-"),
+    ):
+        t.type(f"{command}\r")
+        t.shows(f"{answer}.*›")
+    t.type("hello?\r")
+    t.shows("again.*›")
+    t.type("/exit\r")
+    assert t.ends() == 0
+
+
+def test_an_approval_shows_the_resolved_call_and_takes_an_answer(terminal: Terminals) -> None:
+    t = terminal(steps=[SEND, {"text": "Sent."}, SEND, {"text": "Not sent."}])
+    t.shows("›")
+    t.type("text her\r")
+    shown = t.shows(r"\[n\]o")
+    assert "+85260010001" in shown
+    assert "⟨U+202E⟩" in shown
+    assert re.search(r"this \[s\]ession.*\[a\]lways", shown, re.DOTALL)
+    before = len(out(t.home))
+    t.type("o\r")
+    t.shows("Sent.*›")
+    assert len(out(t.home)) == before + 1
+    t.type("again\r")
+    t.shows(r"\[n\]o")
+    t.type("\r")
+    t.shows("Not sent.*›")
+    assert len(out(t.home)) == before + 1
+    t.type("\x04")
+    assert t.ends() == 0
+
+
+def test_a_session_yes_is_not_asked_again(terminal: Terminals) -> None:
+    t = terminal(steps=[SEND, {"text": "One."}, SEND, {"text": "Two."}])
+    t.shows("›")
+    t.type("text her\r")
+    t.shows(r"\[n\]o")
+    t.type("s\r")
+    t.shows("One.*›")
+    t.type("again\r")
+    assert "[n]o" not in t.shows("Two.*›")
+
+
+def test_ctrl_c_stops_a_turn_and_twice_leaves(terminal: Terminals) -> None:
+    t = terminal(steps=[{"text": "never", "pause": 600}, {"text": "Fine."}])
+    t.shows("›")
+    t.type("think\r")
+    time.sleep(1)  # a signal needs a turn to stop; there is no sign of its beginning on the screen
+    t.child.send_signal(signal.SIGINT)
+    t.shows("Stopped by you.*›")
+    t.type("and now?\r")
+    t.shows("Fine.*›")
+    t.type("\x03")
+    t.shows("Press Ctrl-C again.*›")
+    t.type("\x03")
+    assert t.ends() == 0
+
+
+def test_ctrl_c_stops_a_one_shot_with_its_own_exit_code(terminal: Terminals) -> None:
+    t = terminal("chat", "think", steps=[{"text": "never", "pause": 600}])
+    time.sleep(2)
+    t.child.send_signal(signal.SIGINT)
+    t.shows("Stopped by you")
+    assert t.ends() == 130
+
+
+def test_the_terminal_speaks_chinese(terminal: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALMCLAW_LANG", "zh_CN.UTF-8")
+    t = terminal(steps=[SEND, {"text": "好的"}])
+    t.shows("输入消息.*›")
+    t.type("发短信\r")
+    t.shows("可以这样做吗")
+    t.type("n\r")
+    t.shows("好的.*›")
+
+
+def test_an_unclear_answer_is_asked_once_more_and_then_is_a_no(terminal: Terminals) -> None:
+    t = terminal(steps=[SEND, {"text": "Over."}])
+    t.shows("›")
+    t.type("text her\r")
+    for _ in range(2):
+        t.shows(r"\[n\]o")
+        t.type("perhaps\r")
+    t.shows("said no.*Over.*›")
