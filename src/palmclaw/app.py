@@ -112,7 +112,8 @@ def assembled(environ: Mapping[str, str], *, device: str = "", readonly: bool = 
 
 @asynccontextmanager
 async def opened(app: App, approver: Approver, purpose: str = "chat") -> AsyncIterator[Turns]:
-    """Own the home, close what a crash left open, and be ready to run turns. Raises HomeBusy, StorageError."""
+    """Own the home, close what a crash left open, and be ready to run turns. Raises ConfigError, HomeBusy, StorageError."""
+    provider = app.provider()
     lock = HomeLock(app.home.lock)
     lock.acquire(purpose)
     app.database = Database(app.home.database)
@@ -122,7 +123,6 @@ async def opened(app: App, approver: Approver, purpose: str = "chat") -> AsyncIt
         ports = Ports(approver, grants, app.device, journal)
 
         def agent(session: str) -> Agent:
-            provider = app.provider()
             toolbox = Toolbox(app.tools, app.workspace(session), ports, app.settings.limits,
                               _services(app, app.workspace(session)), app.settings.tools.disabled)  # fmt: skip
             return Agent(provider, app.context(sessions, provider), toolbox, app.settings.limits)
@@ -131,8 +131,7 @@ async def opened(app: App, approver: Approver, purpose: str = "chat") -> AsyncIt
         await turns.recover()
         yield turns
     finally:
-        if app._provider is not None:
-            await app._provider.close()
+        await provider.close()
         await app.database.close()
         lock.release()
 

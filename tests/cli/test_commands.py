@@ -304,7 +304,7 @@ def test_a_fault_is_seen_by_the_agent() -> None:
     result = run("chat", "where am I?")
     assert "permission" in result.stdout.lower()
     run("phone", "fault", "denied", "location", "false")
-    run("phone", "fault", "slow", "get_position", "0.01")
+    run("phone", "fault", "slow", "read_position", "0.01")
     with pytest.raises(PalmclawError, match="no capability 'nonsense'"):
         run("phone", "fault", "hang", "nonsense")
 

@@ -1,11 +1,16 @@
 """Asks the person at the terminal whether a call may run."""
 
+from typing import TYPE_CHECKING
+
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import FormattedText
 
-from palmclaw.cli.screen import Screen
+from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts
 from palmclaw.core.events import Answer, ApprovalAsked
+
+if TYPE_CHECKING:
+    from palmclaw.cli.screen import Screen
 
 KEYS = {
     "o": Answer.ONCE, "y": Answer.ONCE, "yes": Answer.ONCE, "once": Answer.ONCE, "是": Answer.ONCE, "好": Answer.ONCE,
@@ -14,7 +19,7 @@ KEYS = {
 }  # fmt: skip
 
 
-async def asked(screen: Screen, question: ApprovalAsked, texts: Texts) -> Answer:
+async def asked(screen: "Plain | Screen", question: ApprovalAsked, texts: Texts) -> Answer:
     """Show the call and read one answer; Enter, Ctrl-C, Ctrl-D and anything unclear twice are a no."""
     screen.question(question)
     prompt: PromptSession[str] = PromptSession()

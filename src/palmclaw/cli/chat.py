@@ -8,18 +8,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import click
 
 from palmclaw.agent.interrupt import Interrupt
 from palmclaw.app import App, assembled, opened
+from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.codec import encode
-from palmclaw.core.events import Answer, ApprovalAsked, Event, MessageAdded, Stop, TextDelta, ToolEnded, TurnEnded
-from palmclaw.core.messages import Role
+from palmclaw.core.events import Answer, ApprovalAsked, Event, Stop, ToolEnded, TurnEnded
 from palmclaw.core.ports import Approver, Inbound
 from palmclaw.runtime.approvals import FixedApprover
 from palmclaw.runtime.turns import Turns
+
+if TYPE_CHECKING:
+    from palmclaw.cli.screen import Screen
 
 LOCAL = "main"
 FAILED, STOPPED = 1, 130
@@ -70,7 +74,7 @@ class Talk:
     quiet: bool
     one_shot: bool
     interrupt: Interrupt = field(default_factory=Interrupt)
-    _screen: "Shown | None" = None
+    _screen: "Plain | Screen | None" = None
 
     async def once(self, message: str, approve: str | None) -> int:
         """Answer one message; returns the exit code."""
@@ -107,18 +111,28 @@ class Talk:
         """Implements the Approver port at the terminal."""
         from palmclaw.cli.asking import asked
 
-        return await asked(self.shown().screen, question, self.texts)
+        return await asked(self.screen(), question, self.texts)
 
-    def shown(self) -> "Shown":
+    def screen(self) -> "Plain | Screen":
+        """Where the turn is shown; the one with colours and Markdown only on a terminal."""
         if self._screen is None:
-            self._screen = Shown(self.texts, self.one_shot, self.quiet)
+            self._screen = self._made()
         return self._screen
+
+    def _made(self) -> "Plain | Screen":
+        if self.one_shot and not sys.stdout.isatty():
+            return Plain(self.texts, self.quiet)
+        from palmclaw.cli.screen import terminal
+
+        return terminal(self.texts, one_shot=self.one_shot, quiet=self.quiet)
 
     def _show(self, event: Event) -> None:
         if self.as_json:
             click.echo(json.dumps(encode(event), ensure_ascii=False))
-        elif not (isinstance(event, MessageAdded) and event.message.role is Role.USER):
-            self.shown().show(event)
+            return
+        if isinstance(event, ToolEnded) and event.result.said:
+            self.screen().say(event.result.said)
+        self.screen().show(event)
 
     @contextmanager
     def stoppable(self) -> Iterator[None]:
@@ -135,32 +149,6 @@ def stop_or_leave(talk: Talk) -> None:
     if talk.interrupt.is_set:
         os._exit(STOPPED)  # what was under way is named "outcome unknown" at the next start
     talk.interrupt.set()
-
-
-class Shown:
-    """The screen, and the plain way of writing when stdout is not a terminal."""
-
-    def __init__(self, words: Texts, one_shot: bool, quiet: bool) -> None:
-        from palmclaw.cli.screen import terminal
-
-        self.screen = terminal(words, one_shot=one_shot, quiet=quiet)
-        self.plain = one_shot and not sys.stdout.isatty()
-
-    def show(self, event: Event) -> None:
-        if isinstance(event, ToolEnded) and event.result.said:
-            self.screen.settle()
-            click.echo(event.result.said)
-        if self.plain and isinstance(event, TextDelta):
-            click.echo(event.text, nl=False)
-            return
-        if (
-            self.plain
-            and isinstance(event, MessageAdded)
-            and event.message.role is Role.ASSISTANT
-            and event.message.text
-        ):
-            click.echo()
-        self.screen.show(event)
 
 
 def exit_code(ended: TurnEnded) -> int:

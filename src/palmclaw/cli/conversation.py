@@ -10,6 +10,7 @@ from prompt_toolkit.history import FileHistory
 from rich.text import Text as Line
 
 from palmclaw import __version__
+from palmclaw.cli.screen import Screen
 from palmclaw.core.errors import PalmclawError
 from palmclaw.runtime.turns import Turns
 
@@ -76,7 +77,9 @@ async def _say(talk: "Talk", text: str) -> None:
 
 
 def note(talk: "Talk", text: str) -> None:
-    talk.shown().screen.notes.print(Line(text, style="dim"))
+    screen = talk.screen()
+    assert isinstance(screen, Screen)  # a conversation is always on a terminal
+    screen.notes.print(Line(text, style="dim"))
 
 
 async def _change(talk: "Talk", session: str, text: str) -> None:

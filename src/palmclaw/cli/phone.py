@@ -68,7 +68,7 @@ def fault(kind: Fault, on: str, value: str) -> None:
     palmclaw phone fault ask sms
     palmclaw phone fault dialog sms allow
     palmclaw phone fault slow send_sms 5
-    palmclaw phone fault hang get_position
+    palmclaw phone fault hang read_position
     palmclaw phone fault airplane "*" false
     """
     _virtual().set_fault(kind, on, _value(value))

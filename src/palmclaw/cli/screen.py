@@ -8,6 +8,7 @@ from rich.live import Live
 from rich.markdown import Markdown
 from rich.text import Text as Line
 
+from palmclaw.cli.plain import cost, lines, question_lines
 from palmclaw.cli.texts import Texts
 from palmclaw.core.events import (
     Answer,
@@ -18,12 +19,11 @@ from palmclaw.core.events import (
     Stop,
     TextDelta,
     ToolEnded,
-    ToolProgress,
     ToolStarted,
     TurnEnded,
 )
-from palmclaw.core.messages import Cut, Role, ToolCall
-from palmclaw.core.text import printable, visible
+from palmclaw.core.messages import Cut, Role
+from palmclaw.core.text import printable
 
 
 @dataclass(slots=True)
@@ -51,10 +51,8 @@ class Screen:
     def question(self, asked: ApprovalAsked) -> None:
         """The whole resolved call, with nothing hidden in it."""
         self.settle()
-        self.notes.print(Line(f"┌ {asked.preview.action}", style="bold yellow"))
-        for label, value in asked.preview.lines:
-            self.notes.print(Line.assemble(("│ ", "yellow"), (f"{label}: ", "dim"), visible(value)))
-        self.notes.print(Line(f"└ {self.texts('reason', reason=asked.reason)}", style="yellow"))
+        for line in question_lines(asked, self.texts):
+            self.notes.print(Line(line, style="yellow"))
 
     def settle(self) -> None:
         """Print what is still in motion for good."""
@@ -94,22 +92,15 @@ class Screen:
         if message.cut is not Cut.NO:
             self.notes.print(Line(self.texts(message.cut.value), style="yellow"))
 
-    def _note(self, event: Event) -> None:
-        if isinstance(event, ToolStarted):
-            self.settle()
-            self.notes.print(Line(f"· {called(event.call)}", style="cyan"))
-        elif isinstance(event, ToolProgress):
-            self.notes.print(Line(f"  … {event.text}", style="dim"))
-        elif isinstance(event, ToolEnded):
-            self._result(event)
-        elif isinstance(event, ApprovalAnswered):
-            style = "red" if event.answer is Answer.NO else "green"
-            self.notes.print(Line(f"  → {self.texts(f'said_{event.answer.value}')}", style=style))
+    def say(self, text: str) -> None:
+        """Words of a tool that are the answer."""
+        self.settle()
+        self.answers.print(markdown(text))
 
-    def _result(self, event: ToolEnded) -> None:
-        error = event.result.error
-        if error is not None:
-            self.notes.print(Line(f"  ✗ {error.message}", style="red"))
+    def _note(self, event: Event) -> None:
+        self.settle()
+        for line in lines(event, self.texts):
+            self.notes.print(Line(line, style=_style(event)))
 
     def _ended(self, event: TurnEnded) -> None:
         self.settle()
@@ -119,9 +110,7 @@ class Screen:
             if event.error.hint:
                 self.notes.print(Line(event.error.hint, style="dim"))
         if event.usage.input and not self.quiet:
-            use = event.usage
-            text = self.texts("tokens", input=use.input, output=use.output, rounds=event.rounds)
-            self.notes.print(Line(text, style="dim"))
+            self.notes.print(Line(cost(event, self.texts), style="dim"))
 
 
 def markdown(text: str) -> Markdown:
@@ -141,15 +130,11 @@ def complete_blocks(text: str) -> tuple[str, str]:
     return text[:cut], text[cut:]
 
 
-def called(call: ToolCall) -> str:
-    """A call in one short line."""
-    arguments = ", ".join(f"{k}={_short(v)}" for k, v in call.arguments.items())
-    return f"{call.name}({arguments})"
-
-
-def _short(value: object) -> str:
-    text = visible(str(value)).replace("\n", "⏎")
-    return text if len(text) <= 40 else f"{text[:37]}…"
+def _style(event: Event) -> str:
+    if isinstance(event, ToolStarted):
+        return "cyan"
+    failed = isinstance(event, ToolEnded) or (isinstance(event, ApprovalAnswered) and event.answer is Answer.NO)
+    return "red" if failed else "dim"
 
 
 def terminal(texts: Texts, *, one_shot: bool, quiet: bool) -> Screen:

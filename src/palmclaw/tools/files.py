@@ -301,7 +301,7 @@ def _searched(ctx: ToolContext, args: SearchFiles) -> Outcome:
         skipped += read is None
         lines = enumerate(read[0].splitlines() if read else (), 1)
         hits = [{"path": path.shown, "line": n, "text": line[:400]} for n, line in lines if query in line.lower()]
-        tainted = tainted or bool(hits) and _is_outside(ctx, path)
+        tainted = tainted or (bool(hits) and _is_outside(ctx, path))
         matches += hits
         if len(matches) >= args.limit:
             return Outcome({"matches": matches[: args.limit], "more": True}, tainted=tainted)

@@ -5,17 +5,8 @@ import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal, get_args
 
-from palmclaw.core.capabilities import (
-    PostNotification,
-    SetAlarm,
-    SetTimer,
-    StartRecording,
-    StopRecording,
-    WriteClipboard,
-)
 from palmclaw.core.device import Capability, Code
 from palmclaw.core.errors import ConfigError, DeviceError
-from palmclaw.core.personal import AddContact, AddEvent, SendSms, UpdateContact, UpdateEvent
 from palmclaw.core.ports import Grant
 from palmclaw.devices.virtual.state import State
 
@@ -23,21 +14,6 @@ Kind = type[Capability[Any]]
 Sleep = Callable[[float], Awaitable[object]]
 Fault = Literal["denied", "ask", "airplane", "slow", "hang", "storage_full", "dialog"]
 FAULTS = get_args(Fault)
-_STORING: frozenset[Kind] = frozenset(
-    {
-        AddContact,
-        AddEvent,
-        PostNotification,
-        SendSms,
-        SetAlarm,
-        SetTimer,
-        StartRecording,
-        StopRecording,
-        UpdateContact,
-        UpdateEvent,
-        WriteClipboard,
-    }
-)
 
 
 def name_of(kind: Kind) -> str:
@@ -89,7 +65,7 @@ def check_grant(state: State, permission: str) -> None:
         )
 
 
-async def suffer(state: State, kind: Kind, sleep: Sleep) -> None:
+async def suffer(state: State, kind: Kind, sleep: Sleep, *, stores: bool) -> None:
     """Be slow, hang or be full, as the state demands it for this capability."""
     seconds = _set_for(state, "slow", kind)
     if seconds:
@@ -97,7 +73,7 @@ async def suffer(state: State, kind: Kind, sleep: Sleep) -> None:
     if _set_for(state, "hang", kind):
         await forever()
     full = state["faults"]["storage_full"]
-    if full.get(name_of(kind)) or (full.get("*") and kind in _STORING):
+    if full.get(name_of(kind)) or (full.get("*") and stores):
         raise DeviceError(Code.STORAGE_FULL, "the phone's storage is full", hint="Something must be removed first.")
 
 

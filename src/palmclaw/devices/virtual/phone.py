@@ -4,22 +4,18 @@ import asyncio
 import copy
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
+from types import ModuleType
 from typing import Any, TypeVar
 
 from palmclaw.core.device import Capability, Code, Support
 from palmclaw.core.errors import ConfigError, DeviceError
 from palmclaw.core.ports import Grant
 from palmclaw.core.times import WEEKDAYS
-from palmclaw.devices.virtual import agenda, audio, bells, people, radio, settings
 from palmclaw.devices.virtual.faults import Fault, Sleep, check_grant, forever, grant, name_of, suffer, switch
-from palmclaw.devices.virtual.state import Acts, Scene, State, loaded, moment, seeded, zone_named
+from palmclaw.devices.virtual.state import Scene, State, loaded, moment, seeded, zone_named
 from palmclaw.devices.virtual.store import Store
 
 R = TypeVar("R")
-_FAMILIES = (settings, people, agenda, audio, radio, bells)
-_READS: Acts = MappingProxyType({kind: act for family in _FAMILIES for kind, act in family.READS.items()})
-_WRITES: Acts = MappingProxyType({kind: act for family in _FAMILIES for kind, act in family.WRITES.items()})
 
 
 class VirtualPhone:
@@ -39,15 +35,17 @@ class VirtualPhone:
             raise DeviceError(Code.UNSUPPORTED, f"the virtual phone has no {name_of(kind)}")
         state = self._look()
         check_grant(state, kind.permission)
-        await suffer(state, kind, self._sleep)
-        if (read := _READS.get(kind)) is not None:
+        acts = _acts()
+        await suffer(state, kind, self._sleep, stores=kind in acts.STORING)
+        if (read := acts.READS.get(kind)) is not None:
             known: R = read(self._scene(self._look()), request)
             return known
-        done: R = await asyncio.to_thread(self._change, lambda s: _WRITES[kind](self._scene(s), request))
+        done: R = await asyncio.to_thread(self._change, lambda s: acts.WRITES[kind](self._scene(s), request))
         return done
 
     def supports(self, kind: type[Capability[Any]]) -> Support:
-        return Support.DONE if kind in _READS or kind in _WRITES else Support.NO
+        acts = _acts()
+        return Support.DONE if kind in acts.READS or kind in acts.WRITES else Support.NO
 
     def now(self) -> datetime:
         return self._now(self._look())
@@ -91,7 +89,8 @@ class VirtualPhone:
 
     def set_fault(self, fault: Fault, on: str = "*", value: bool | float | str = True) -> None:
         """Switch a fault (see faults.switch) for a capability, a permission or all; False switches it off."""
-        known = {"*", *(name_of(kind) for kind in (*_READS, *_WRITES))}
+        acts = _acts()
+        known = {"*", *(name_of(kind) for kind in (*acts.READS, *acts.WRITES))}
         if fault in ("slow", "hang", "storage_full") and on not in known:
             raise ConfigError("fault", f"there is no capability {on!r}")
         self._change(lambda state: switch(state, fault, on, value))
@@ -124,3 +123,10 @@ class VirtualPhone:
         real = self._real().astimezone(UTC) + timedelta(seconds=clock.get("offset_s") or 0)
         here = real.astimezone(zone)
         return moment(clock["now"], here) if clock.get("now") else here
+
+
+def _acts() -> ModuleType:
+    """The families with their hundred small classes, which telling the time does not need."""
+    from palmclaw.devices.virtual import acts  # noqa: PLC0415  # start-up
+
+    return acts

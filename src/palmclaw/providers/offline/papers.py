@@ -61,7 +61,7 @@ def find_files(said: Said) -> Script:
 
 
 def search_files(said: Said) -> Script:
-    text = said.slots["text"]
+    text = said.slots["query"]
     found = rows((yield Call("file_search", {"query": text})), "matches")
     lines = [f"{m.get('path')}:{m.get('line')}: {m.get('text')}" for m in found]
     return said.say.lines(said.say("files_found", names=text), lines) if lines else said.say("matches_none", text=text)

@@ -22,6 +22,16 @@ _KNOWN_FILE = re.compile(
     r"[\w/\- \u3400-\u9fff.]+\.(?:md|txt|csv|json|py|log|html|pdf|toml|yaml|yml|ini|xml|jpg|png|doc|docx)",
     re.IGNORECASE,
 )
+_INTRODUCED = re.compile(
+    r"^(?:the\s+(?:text|words?|phrase|sentence|line|message|following)\s+(?:that\s+)?|(?:写着|内容是|内容为)[:：]?)",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"[\"'“‘「『](?P<inner>[^\"“”「」『』]+)[\"'”’」』][\s.?!。？！]*")
+_SEARCHED = re.compile(
+    r"^(?:(?:the|any|all|with|called|named|containing|关于|名叫|叫做?|名为)\s*)+(?=\S)"
+    r"|\s+in\s+(?:the|its|their)\s+(?:file\s?)?names?$|\s+something$|什么$",
+    re.IGNORECASE,
+)
 _SHARE = re.compile(r"百分之(?P<zh>.+)|(?P<n>.+?)\s*(?:%|％|percent|per cent|pct|个百分点)")
 
 
@@ -33,10 +43,10 @@ def bare(text: str) -> str:
 
 
 def text(words: str, now: datetime) -> str | None:
-    """Any words as they were written, without the quotes around them and the full stop behind them."""
-    quoted = len(words) > 1 and words[0] in QUOTES and words[-1] in QUOTES
-    inner = words[1:-1] if quoted else words
-    inner = inner.strip(" \t\n,，:：ː").removesuffix(".").removesuffix("。")
+    """Any words as they were written, without what introduces them, their quotes and their full stop."""
+    inner = _INTRODUCED.sub("", words.strip(" \t\n,，:：ː"))
+    quoted = _QUOTED.fullmatch(inner)
+    inner = quoted["inner"].strip() if quoted else inner.removesuffix(".").removesuffix("。")
     return inner if inner and inner.lower() not in ("that", "it", "this", "me", "这个", "那个", "它") else None
 
 
@@ -46,11 +56,12 @@ def short(words: str, now: datetime) -> str | None:
 
 def fact(words: str, now: datetime) -> str | None:
     """A statement, not a question and not one word."""
-    words = words.rstrip("?？ 。.")
+    words = re.sub(r"[，,]\s*(?:你|请)?$", "", words.rstrip("?？ 。.").removeprefix("着"))
     return None if refused("fact", words) or (" " not in words and not is_chinese(words)) else words
 
 
 def gone(words: str, now: datetime) -> str | None:
+    words = re.sub(r"了?，(?:请?把(?:这条|它|这个|这件事))?(?:忘掉|忘了|忘记|删掉|删了)$", "", words)
     return None if refused("gone", words) else words
 
 
@@ -90,7 +101,8 @@ def level(words: str, now: datetime) -> Level | None:
 
 def app(words: str, now: datetime) -> str | None:
     words = re.sub(r"(?:\s+(?:app|application)|应用程序|应用|软件|程序|app)$", "", words, flags=re.IGNORECASE).strip()
-    return None if not words or refused("app", words) or longer(words, 3, 10) else words
+    unknown = not words or words.lower() in refusals().nobody or longer(words, 3, 10)
+    return None if unknown or refused("app", words) else words
 
 
 def song(words: str, now: datetime) -> str | None:
@@ -100,7 +112,12 @@ def song(words: str, now: datetime) -> str | None:
 def file(words: str, now: datetime) -> str | None:
     """A path: something with an ending or a slash, but no web address."""
     words = bare(
-        re.sub(r"^(?:the|my|a|file|called|named)\s+|^(?:文件|我的|名为|叫)", "", bare(words), flags=re.IGNORECASE)
+        re.sub(
+            r"^(?:(?:the|my|a|file|called|named|end of|bottom of)\s+)+|^(?:文件|我的|名为|叫)",
+            "",
+            bare(words),
+            flags=re.IGNORECASE,
+        )
     )
     path = _FILE.fullmatch(words) is not None and _URL.fullmatch(words) is None
     return words if path or _KNOWN_FILE.fullmatch(words) else None
@@ -108,7 +125,7 @@ def file(words: str, now: datetime) -> str | None:
 
 def filename(words: str, now: datetime) -> str | None:
     """A few words that may be the name of a file, an event or a recording."""
-    words = re.sub(r"^(?:the|my)\s+", "", words, flags=re.IGNORECASE)
+    words = re.sub(r"^(?:the|my)\s+|^(?:名叫|叫做?|名为)", "", words, flags=re.IGNORECASE)
     return None if longer(words, 3, 12) or refused("filename", words) else words
 
 
@@ -117,8 +134,8 @@ def folder(words: str, now: datetime) -> str | None:
 
 
 def pattern(words: str, now: datetime) -> str | None:
-    words = re.sub(r"^(?:the|any|all)\s+", "", words, flags=re.IGNORECASE)
-    return None if len(words) > 60 or refused("pattern", words) else words
+    words = bare(_SEARCHED.sub("", words))
+    return None if not words or len(words) > 60 or refused("pattern", words) else words
 
 
 def place(words: str, now: datetime) -> str | None:

@@ -15,10 +15,17 @@ _LEADING = re.compile(
     re.IGNORECASE,
 )
 _LEADING_ZH = re.compile(r"^(?:要|有|去|一个|个|新的?|的|我|：|，|叫做?|名为|关于|:|ː)+|(?:的)?(?:日程|事件|日历)$")
+_ON_CALENDAR = re.compile(
+    r"\s*\b(?:to|on|in|into|onto)\s+(?:my|the)\s+(?:calendar|schedule|agenda|diary|planner)\b|(?:加?到|进|在)(?:我的)?(?:日历|日程)[里上中]?",
+    re.IGNORECASE,
+)
+_NAMED_ZH = re.compile(
+    r"^(?:活动|日程|会议|事件)?，?(?:名称|名字|标题|主题)(?:是|为|叫)?[：:]?|，?时间(?:是|为|在)?[：:]?$"
+)
 _TRAILING = re.compile(r"[\s,，]+(?:on|at|for|from|called|named|with the title|in|to)$", re.IGNORECASE)
 _CONTACT_WORDS = re.compile(
     r"\b(?:with|whose|has|his|her|their|the|is|as|and|number|phone|mobile|cell|email|e-mail|address|called|named|at|under|to|on)\b"
-    r"|电话号码|手机号码|手机号|电话|手机|号码|邮箱地址|邮箱|邮件|电子|，|。|,|：|:|ː|的$|是",
+    r"|名字叫|名字是|名叫|叫做|姓名|电话号码|手机号码|手机号|电话|手机|号码|邮箱地址|邮箱|邮件|电子|，|。|,|：|:|ː|的$|是",
     re.IGNORECASE,
 )
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -34,7 +41,8 @@ _EVERY = re.compile(
     r"\b(?:on\s+)?every\s+(mon|tue|wed|thu|fri|sat|sun)[a-z]*|每个?(?:周|星期|礼拜)([一二三四五六日天])", re.IGNORECASE
 )
 _BEFORE_LABEL = re.compile(
-    r"^(?:called|named|labell?ed|for|to|with (?:the )?label|ː|:|叫我?|提醒我?|响|的)+\s*|(?:的|响|叫我)$", re.IGNORECASE
+    r"^(?:called|named|labell?ed|for|to|with (?:the )?label|ː|:|叫我?|提醒我?|响|的|给我|帮我)+\s*|(?:的|响|叫我|给我)$",
+    re.IGNORECASE,
 )
 _TIMED_LABEL = re.compile(
     r"(?P<length>.+?)\s+(?:for|called|named|to|labell?ed)\s+(?:the\s+|my\s+)?(?P<label>.+)$", re.IGNORECASE
@@ -63,7 +71,8 @@ def cancelled(words: str, now: datetime) -> Planned | None:
 
 def _title(words: str) -> str:
     words = bare(words)
-    cut = _LEADING_ZH.sub("", words) if is_chinese(words) else _LEADING.sub("", words, count=1)
+    words = _ON_CALENDAR.sub("", words)
+    cut = _LEADING_ZH.sub("", _NAMED_ZH.sub("", words)) if is_chinese(words) else _LEADING.sub("", words, count=1)
     return bare(_TRAILING.sub("", bare(cut)))
 
 

@@ -43,6 +43,7 @@ _READERS: Mapping[str, Reader] = {
     "filename": plain.filename,
     "folder": plain.folder,
     "pattern": plain.pattern,
+    "query": plain.pattern,
     "place": plain.place,
     "url": plain.url,
     "title": plain.filename,

@@ -28,6 +28,14 @@ _AGAINST = re.compile(
 )
 # Where several clauses could be commands, one that begins like this only gives the reason.
 _STATES = re.compile(r"\s*(?:i['’]?m|i am|it['’]?s|it is|there['’]?s|my|the|我|这|那)\b", re.IGNORECASE)
+_POLITE = re.compile(
+    r"\s*(?:please\s+)?(?:can|could|would|will)\s+(?:you|we|i)\b|能不能|能|可以|可不可以|请问", re.IGNORECASE
+)
+_QUESTION = re.compile(
+    r"\W*(?:are|is|am|was|were|do|does|did|have|has|can|could|will|would|shall|should|what|when|where|who|why|how|which)\b"
+    r"|.*(?:吗|什么|几|哪|谁|怎么|多少|呢)",
+    re.IGNORECASE,
+)
 _IDLE = frozenset({"greeting", "thanks", "bye"})
 
 
@@ -68,7 +76,13 @@ def _loosely(language: str, sentence: str) -> Understood | None:
 
 
 def _heard(language: str, sentence: str, now: datetime) -> Heard | None:
-    return grammar(language).heard(sentence, lambda slot, text: read(slot, text, now))
+    polite = _POLITE.match(sentence) is not None
+    return grammar(language).heard(sentence, lambda slot, text: read(slot, _own(text) if polite else text, now))
+
+
+def _own(text: str) -> str:
+    """The words without the question mark that belongs to "could you …?", unless they are a question themselves."""
+    return text if _QUESTION.match(text) else text.rstrip("?？ ")
 
 
 def _part(language: str, words: str, now: datetime) -> Heard | None:
@@ -105,7 +119,8 @@ def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
     heard = [_part(language, c, now) for c in clauses]
     pairs = [(c, h) for c, h in zip(clauses, heard, strict=True) if h is None or h.intent not in _IDLE]
     asking = [h for c, h in pairs if h is not None and not _STATES.match(c)]
-    found = tuple(asking or [h for _, h in pairs if h is not None])
+    said = asking or [h for _, h in pairs if h is not None]
+    found = tuple(h for n, h in enumerate(said) if h not in said[:n])
     remarks = [c for c, h in pairs if h is None]
     if not found or any(_AGAINST.search(r) for r in remarks):
         return None

@@ -1,0 +1,99 @@
+"""Shows a turn where stdout is no terminal: the answer as it comes, everything else in short lines on stderr."""
+
+import json
+from dataclasses import dataclass
+
+import click
+
+from palmclaw.cli.texts import Texts
+from palmclaw.core.events import (
+    ApprovalAnswered,
+    ApprovalAsked,
+    Event,
+    MessageAdded,
+    TextDelta,
+    ToolEnded,
+    ToolProgress,
+    ToolStarted,
+    TurnEnded,
+)
+from palmclaw.core.messages import Cut, Role, ToolCall
+from palmclaw.core.text import printable, visible
+
+
+@dataclass(slots=True)
+class Plain:
+    """No colours, no library: nothing that a script would pay for."""
+
+    texts: Texts
+    quiet: bool = False
+
+    def show(self, event: Event) -> None:
+        if isinstance(event, TextDelta):
+            click.echo(printable(event.text), nl=False)
+        elif isinstance(event, MessageAdded):
+            self._message(event)
+        elif isinstance(event, TurnEnded):
+            self._ended(event)
+        elif not self.quiet:
+            for line in lines(event, self.texts):
+                click.echo(line, err=True)
+
+    def question(self, asked: ApprovalAsked) -> None:
+        for line in question_lines(asked, self.texts):
+            click.echo(line, err=True)
+
+    def say(self, text: str) -> None:
+        """Words of a tool that are the answer."""
+        click.echo(printable(text))
+
+    def _message(self, event: MessageAdded) -> None:
+        message = event.message
+        if message.role is Role.ASSISTANT and message.text:
+            click.echo()
+        if message.cut is not Cut.NO:
+            click.echo(self.texts(message.cut.value), err=True)
+
+    def _ended(self, event: TurnEnded) -> None:
+        if event.error is not None:
+            click.echo(visible(event.error.message), err=True)
+            if event.error.hint:
+                click.echo(event.error.hint, err=True)
+        if event.usage.input and not self.quiet:
+            click.echo(cost(event, self.texts), err=True)
+
+
+def lines(event: Event, texts: Texts) -> list[str]:
+    """What a person is told of an event besides the answer: at most a line."""
+    if isinstance(event, ToolStarted):
+        return [f"· {called(event.call)}"]
+    if isinstance(event, ToolProgress):
+        return [f"  … {visible(event.text)}"]
+    if isinstance(event, ToolEnded) and event.result.error is not None:
+        return [f"  ✗ {visible(event.result.error.message)}"]
+    if isinstance(event, ApprovalAnswered):
+        return [f"  → {texts(f'said_{event.answer.value}')}"]
+    return []
+
+
+def question_lines(asked: ApprovalAsked, texts: Texts) -> list[str]:
+    """The whole resolved call, with nothing hidden in it."""
+    inner = [f"│ {label}: {visible(value)}" for label, value in asked.preview.lines]
+    return [f"┌ {visible(asked.preview.action)}", *inner, f"└ {texts('reason', reason=asked.reason)}"]
+
+
+def cost(event: TurnEnded, texts: Texts) -> str:
+    """What the turn cost, in words."""
+    return texts("tokens", input=event.usage.input, output=event.usage.output, rounds=event.rounds)
+
+
+def called(call: ToolCall) -> str:
+    """A call in one short line."""
+    arguments = ", ".join(f"{k}={_short(v)}" for k, v in call.arguments.items())
+    return f"{call.name}({arguments})"
+
+
+def _short(value: object) -> str:
+    plain = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = visible(plain).replace("\n", "⏎")
+    return text if len(text) <= 40 else f"{text[:37]}…"
