@@ -7,6 +7,7 @@ writes the index.
 
 import hashlib
 import json
+import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -176,9 +177,9 @@ def _entries(folder: str) -> tuple[Any, ...]:
 
 
 def _entry_files() -> Iterator[Path]:
-    for place in map(Path, sys.path):
-        if place.is_dir():
-            yield from place.glob("*.dist-info/entry_points.txt")
+    for place in sys.path:
+        if os.path.isdir(place):  # also False for a folder that may not be looked into
+            yield from Path(place).glob("*.dist-info/entry_points.txt")
 
 
 if __name__ == "__main__":

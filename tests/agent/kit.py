@@ -127,6 +127,14 @@ def made_tools(world: World) -> dict[str, Tool]:
         world.sent.append((args.to, args.text))
         return {"sent": True}
 
+    async def slow_preview(args: Any, ctx: ToolContext) -> Preview:
+        await world.gate.wait()
+        return Preview("Wait")
+
+    async def revealing_preview(args: Number, ctx: ToolContext) -> Preview:
+        effects = {1: Effect.SEND, 2: Effect.DEVICE, 3: Effect.READ}
+        return Preview("Move an event", "guests", effect=effects.get(args.number))
+
     async def delete_preview(args: Thing, ctx: ToolContext) -> Preview:
         if args.id not in world.things:
             raise DeviceError("not_found", f"there is no thing {args.id}")
@@ -194,6 +202,9 @@ def made_tools(world: World) -> dict[str, Tool]:
         plain("note", Effect.WRITE_WORKSPACE, WriteOne),
         plain("visit", Effect.READ_EGRESS, Page),
         plain("mystery", None),
+        plain("slow_to_show", Effect.DEVICE, preview=slow_preview),
+        plain("reveals", Effect.DEVICE, Number, preview=revealing_preview),
+        plain("reveals_to_strangers", Effect.READ, Number, preview=revealing_preview, here=True),
         plain("either", lambda args: Effect.READ if args.number == 1 else Effect.EXECUTE, Number),
         tool(module="test", effect=Effect.SEND, preview=send_preview, name="send", permissions=("sms",))(send_handler),
         tool(module="test", effect=Effect.SEND, name="call", bindable=False)(_annotated(send_handler, Send)),

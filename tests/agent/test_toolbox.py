@@ -151,6 +151,27 @@ async def test_a_preview_that_needs_a_permission_waits_for_the_grant(gate: Bench
     assert code(await gate.run(SEND)) == ""
 
 
+async def test_a_preview_that_hangs_is_an_error_and_nothing_is_done(tmp_path: Path) -> None:
+    made = await bench(tmp_path, Limits(tool_seconds=0.01))
+    answer = await made.run(call("slow_to_show"))
+    assert (code(answer), made.world.ran) == ("timeout", [])
+    await made.database.close()
+
+
+async def test_facts_may_make_a_call_stricter_but_never_milder(gate: Bench) -> None:
+    await gate.run(call("reveals", number=1))
+    assert [(a.effect, a.reason) for a in gate.person.asked] == [(Effect.SEND, "speaks for you")]
+    for number in (2, 3, 4):
+        await gate.run(call("reveals", f"c{number}", number=number))
+    assert len(gate.person.asked) == 1
+    gate.turn.tainted = True
+    await gate.run(call("reveals", "c5", number=3))
+    assert gate.person.asked[-1].effect is Effect.DEVICE
+    await gate.new_turn(Origin.OTHER)
+    codes = [code(await gate.run(call("reveals_to_strangers", f"s{n}", number=n))) for n in (1, 3)]
+    assert codes == ["denied", ""]
+
+
 # decide
 
 

@@ -294,3 +294,13 @@ async def test_a_preview_does_not_change_as_time_goes_by(phone: VirtualPhone) ->
     before = [await preview(tool, phone, **given) for tool, given in calls]
     phone.set_clock(NOW + timedelta(minutes=9))
     assert [await preview(tool, phone, **given) for tool, given in calls] == before
+
+
+async def test_moving_an_event_with_guests_is_a_send(phone: VirtualPhone) -> None:
+    lunch = {"title": "Lunch", "start": "2026-06-16T12:00", "attendees": ["mei@example.org", "Ann"]}
+    made = await run(tools.event_add, phone, **lunch)
+    found = await preview(tools.event_update, phone, id=made["id"], start="2026-06-16T13:00")
+    assert (found.effect, found.target, ("Invites", "mei@example.org") in found.lines) == (
+        Effect.SEND, "mei@example.org", True,
+    )  # fmt: skip
+    assert (await preview(tools.event_update, phone, id="e2", title="x")).effect is None

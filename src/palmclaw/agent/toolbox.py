@@ -8,7 +8,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from palmclaw.agent.checks import Arguments, found, resolved, validated
@@ -98,15 +98,16 @@ class Toolbox:
         args = resolved(tool, call, self.workspace, mended)
         context = self._context(call, turn, emit)
         effect = tool.effect_of(args.value)
-        decision = decide(_situation(call, tool, args, turn))
+        decision = decide(_situation(call, tool, args, turn, effect))
         if decision.verdict is Verdict.DENY:  # before the preview: its refusals would tell a stranger facts
-            raise Denied("denied", f"{tool.name} {decision.reason}; that is not allowed here", hint=_TELL)
+            raise _denied(tool, decision)
         checked = Checked(call, tool, args, effect, context, decision)
-        preview = await _previewed(tool, args, context)
+        preview = await self._previewed(checked)
         await self._permit(checked, turn, emit)
         if preview is None:
-            preview = await _require_preview(checked)
-        if decision.verdict is Verdict.ASK:
+            preview = await self._preview(checked)
+        checked = _stricter(checked, preview, turn)
+        if checked.decision.verdict is Verdict.ASK:
             await self._approve(checked, preview, turn, emit)
         return await self._journaled(checked, preview, turn)
 
@@ -115,6 +116,26 @@ class Toolbox:
             emit(ToolProgress(call.id, text))
 
         return ToolContext(turn.session, turn.id, call.id, self.services, progress, turn.tainted)
+
+    async def _previewed(self, checked: Checked) -> Preview | None:
+        """What a person would be shown; None when the phone must first grant the reading of it."""
+        try:
+            return await self._preview(checked)
+        except DeviceError as error:
+            if error.code == "permission_denied":
+                return None
+            raise
+
+    async def _preview(self, checked: Checked) -> Preview:
+        tool, seconds = checked.tool, self.limits.tool_seconds
+        if tool.preview is None:
+            return _plain_preview(tool, checked.args)
+        try:
+            async with asyncio.timeout(seconds):
+                return await tool.preview(checked.args.value, checked.context)
+        except TimeoutError as error:
+            text = f"the phone did not answer within {seconds:g} s; nothing was done"
+            raise ToolError("timeout", text, retryable=True) from error
 
     async def _permit(self, checked: Checked, turn: Turn, emit: Emit) -> None:
         """Every device permission of the tool: granted, or asked for once in this turn and then granted."""
@@ -157,7 +178,7 @@ class Toolbox:
             raise _declined(tool)
         if answer is not Answer.ONCE:
             await self.ports.grants.add(turn.session, tool.name, preview.target, answer)
-        if _digest(checked, await _require_preview(checked)) != digest:
+        if _digest(checked, await self._preview(checked)) != digest:
             raise ToolError(
                 "changed_since_approval",
                 "what was approved has changed meanwhile; nothing was done",
@@ -230,28 +251,20 @@ def failed(call: ToolCall, fault: Fault) -> Message:
     return Message(Role.TOOL, (ToolResult(call.id, call.name, content, fault),))
 
 
-def _situation(call: ToolCall, tool: Tool, args: Arguments, turn: Turn) -> Situation:
-    met = conditions(tool, args.reach, turn)
-    return Situation(tool.effect_of(args.value), turn.origin, turn.tainted, call.as_text, met)
+def _situation(call: ToolCall, tool: Tool, args: Arguments, turn: Turn, effect: Effect | None) -> Situation:
+    return Situation(effect, turn.origin, turn.tainted, call.as_text, conditions(tool, args.reach, turn))
 
 
-async def _previewed(tool: Tool, args: Arguments, context: ToolContext) -> Preview | None:
-    """What a person would be shown; None when the phone must first grant the reading of it."""
-    if tool.preview is None:
-        return _plain_preview(tool, args)
-    try:
-        return await tool.preview(args.value, context)
-    except DeviceError as error:
-        if error.code == "permission_denied":
-            return None
-        raise
-
-
-async def _require_preview(checked: Checked) -> Preview:
-    preview = checked.tool.preview
-    if preview is None:
-        return _plain_preview(checked.tool, checked.args)
-    return await preview(checked.args.value, checked.context)
+def _stricter(checked: Checked, preview: Preview, turn: Turn) -> Checked:
+    """The call as the facts show it, when they make it a stricter one than its arguments did."""
+    if preview.effect is None or preview.effect is checked.effect:
+        return checked
+    decision = decide(_situation(checked.call, checked.tool, checked.args, turn, preview.effect))
+    if decision.verdict is Verdict.DENY:
+        raise _denied(checked.tool, decision)
+    if decision.verdict < checked.decision.verdict:
+        return checked
+    return replace(checked, effect=preview.effect, decision=decision)
 
 
 def _plain_preview(tool: Tool, args: Arguments) -> Preview:
@@ -279,6 +292,10 @@ def _timed_out(checked: Checked, seconds: float) -> Fault:
     if checked.effect is Effect.READ:
         return Fault("timeout", text, retryable=True)
     return Fault(UNKNOWN.code, f"{text}; whether it took effect is unknown", hint=UNKNOWN.hint)
+
+
+def _denied(tool: Tool, decision: Decision) -> Denied:
+    return Denied("denied", f"{tool.name} {decision.reason}; that is not allowed here", hint=_TELL)
 
 
 def _no_permission(permission: str, why: str) -> Denied:

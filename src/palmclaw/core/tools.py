@@ -81,13 +81,15 @@ class Preview:
     """What a person is shown before a call: the action, whom or what it touches, and the whole content.
 
     `target` is what a lasting approval is bound to (a number, a host, a folder). `revision` changes when the thing
-    acted upon changes; the gate compares it once more just before the call runs.
+    acted upon changes; the gate compares it once more just before the call runs. `effect` is set when the facts make
+    the call a stricter one than its arguments told (moving an event tells its guests).
     """
 
     action: str
     target: str = ""
     lines: tuple[tuple[str, str], ...] = ()
     revision: str = ""
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,8 +309,10 @@ async def _update_preview(args: UpdateArgs, ctx: ToolContext) -> Preview:
         for title in dict.fromkeys((*old, *new))
         if old.get(title) != new.get(title)
     )
-    lines = (*lines, *_warned(args.attendees))
-    return Preview(f"Change the event {event.title}", _invited(args.attendees), lines, revision(event))
+    guests = tuple(dict.fromkeys((*after.attendees, *event.attendees)))
+    lines = (*lines, *_warned(guests))
+    tells = Effect.SEND if _invited(guests) else None  # a synced calendar writes to its guests
+    return Preview(f"Change the event {event.title}", _invited(guests), lines, revision(event), tells)
 
 
 @tool(module="calendar", effect=_update_effect, permissions=("calendar",), private=True, preview=_update_preview)
