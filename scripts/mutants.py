@@ -22,19 +22,20 @@ from pathlib import Path
 from typing import TypeGuard
 
 ROOT = Path(__file__).parents[1]
-GUARDED = (
-    "guard/workspace.py",
-    "guard/network.py",
-    "guard/recipients.py",
-    "guard/policy.py",
-    "guard/trust.py",
-    "guard/marks.py",
-    "guard/secrets.py",
-    "agent/checks.py",
-    "agent/toolbox.py",
-    "agent/situation.py",
-)
-TESTS = ("tests/guard", "tests/agent", "tests/tools/test_files.py")
+GATE = ("tests/agent/test_toolbox.py", "tests/agent/test_loop.py")
+SMALL = ("tests/guard/test_small_guards.py", *GATE)
+GUARDED = {  # each guarded file with the tests that must notice
+    "guard/workspace.py": ("tests/guard/test_workspace.py", "tests/tools/test_files.py"),
+    "guard/network.py": ("tests/guard/test_network.py",),
+    "guard/recipients.py": SMALL,
+    "guard/policy.py": ("tests/guard/test_policy.py", *GATE),
+    "guard/trust.py": SMALL,
+    "guard/marks.py": SMALL,
+    "guard/secrets.py": SMALL,
+    "agent/checks.py": GATE,
+    "agent/toolbox.py": GATE,
+    "agent/situation.py": GATE,
+}
 BEGIN, END = "<!-- checks: begin -->", "<!-- checks: end -->"
 FAILED = re.compile(r"^FAILED (\S+?)(?:\[.*)?(?: - .*)?$", re.MULTILINE)
 
@@ -150,7 +151,7 @@ def caught_by(check: Check, folder: Path) -> str:
     source = folder / "src"
     shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     (source / "palmclaw" / check.file).write_text(check.mutant, "utf-8")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:randomly", *TESTS]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", *GUARDED[check.file]]
     environ = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1", "HYPOTHESIS_PROFILE": "quick"}
     try:
         done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=180, check=False)

@@ -1,11 +1,17 @@
 """What every test has: no network but loopback, and a home of its own."""
 
 import ipaddress
+import os
 import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("default", deadline=None)
+settings.register_profile("quick", max_examples=30, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
 @pytest.fixture(autouse=True)

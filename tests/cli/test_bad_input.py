@@ -91,7 +91,7 @@ def test_nobody_at_the_address() -> None:
 
 
 AS_NOBODY = """
-import importlib, os, pkgutil, sys, palmclaw
+import importlib.readers, os, pkgutil, sys, palmclaw
 for module in pkgutil.walk_packages(palmclaw.__path__, "palmclaw."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)

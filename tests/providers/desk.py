@@ -82,7 +82,7 @@ class Desk:
     async def next(self) -> Reply:
         """One request; what streams must be what the reply holds."""
         # A new provider for each request: nothing may be kept between them.
-        provider = create(OfflineConfig(), Parts(Path(), StoppedClock(self.now)))
+        provider = create.create(OfflineConfig(), Parts(Path(), StoppedClock(self.now)))
         request = Request("offline", "", tuple(self.messages), offered(self.tools))
         items = [item async for item in provider.stream(request)]
         await provider.close()

@@ -18,9 +18,7 @@ def contact_find(said: Said) -> Script:
     if not found:
         return said.say("nobody", name=name) if name else said.say("contacts_none")
     cards = [_card(c) for c in found]
-    return (
-        cards[0] if len(cards) == 1 else said.say.lines(said.say.listed(str(c.get("name")) for c in found[:3]), cards)
-    )
+    return cards[0] if len(cards) == 1 else said.say.lines(said.say("contacts", count=len(cards)), cards)
 
 
 def _card(contact: Row) -> str:

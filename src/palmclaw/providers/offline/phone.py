@@ -13,7 +13,7 @@ def battery(said: Said) -> Script:
     found = at((yield _status("battery")), "battery")
     charging = said.say("charging" if at(found, "charging") else "not_charging")
     text = said.say("battery", percent=at(found, "percent"), charging=charging)
-    return f"{text} {said.say('saver_on')}" if at(found, "saver") else text
+    return said.say.joined((text, said.say("saver_on"))) if at(found, "saver") else text
 
 
 def storage(said: Said) -> Script:
@@ -29,7 +29,7 @@ def network(said: Said) -> Script:
     wifi = said.say("network_wifi", ssid=ssid) if ssid else said.say("network_wifi_alone")
     parts = [wifi if at(found, "wifi", "enabled") else said.say("network_no_wifi")]
     parts.append(said.say("network_cellular" if at(found, "cellular") else "network_no_cellular"))
-    return " ".join(parts) if said.say.language == "en" else "".join(parts)
+    return said.say.joined(parts)
 
 
 def time(said: Said) -> Script:
@@ -97,11 +97,8 @@ def level(setting: str) -> ScriptOf:
 def _told(said: Said, setting: str, value: Any, target: int) -> str:
     now, was = at(value, "value"), at(value, "was")
     text = said.say(setting, value=target if now is None else now)
-    return (
-        text
-        if was is None or was == now
-        else text + (" " if said.say.language == "en" else "") + said.say("was", was=was)
-    )
+    moved = was is not None and was != now
+    return said.say.joined((text, said.say("was", was=was))) if moved else text
 
 
 def _current(setting: str) -> Any:

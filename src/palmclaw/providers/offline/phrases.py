@@ -28,6 +28,10 @@ class Phrases:
     def listed(self, items: Iterable[str]) -> str:
         return self("separator").join(items)
 
+    def joined(self, sentences: Iterable[str]) -> str:
+        """Whole sentences one after the other."""
+        return (" " if self.language == "en" else "").join(sentences)
+
     def lines(self, head: str, items: Sequence[str]) -> str:
         """A heading with one line for each item; a long list says how much it leaves out."""
         shown = [f"- {item}" for item in items[:_MOST]]
@@ -42,7 +46,7 @@ class Phrases:
             return self(key, undone=undone.get(failed.tool, undone["other"]))
         if failed.code in ("outcome_unknown", "timeout"):
             return self("unknown")
-        return self("failed", message=str(failed))
+        return self("failed", message=str(failed).rstrip(".。"))
 
     def missing(self, tool: str) -> str:
         can = self.table["can"]

@@ -16,7 +16,8 @@ _LEADING = re.compile(
 )
 _LEADING_ZH = re.compile(r"^(?:要|有|去|一个|个|新的?|的|我|：|，|叫做?|名为|关于|:|ː)+|(?:的)?(?:日程|事件|日历)$")
 _ON_CALENDAR = re.compile(
-    r"\s*\b(?:to|on|in|into|onto)\s+(?:my|the)\s+(?:calendar|schedule|agenda|diary|planner)\b|(?:加?到|进|在)(?:我的)?(?:日历|日程)[里上中]?",
+    r"\s*\b(?:to|on|in|into|onto)\s+(?:my|the)\s+(?:calendar|schedule|agenda|diary|planner)\b|(?:加?到|进|在)(?:我的)?"
+    r"(?:日历|日程)[里上中]?",
     re.IGNORECASE,
 )
 _NAMED_ZH = re.compile(
@@ -41,7 +42,7 @@ _EVERY = re.compile(
     r"\b(?:on\s+)?every\s+(mon|tue|wed|thu|fri|sat|sun)[a-z]*|每个?(?:周|星期|礼拜)([一二三四五六日天])", re.IGNORECASE
 )
 _BEFORE_LABEL = re.compile(
-    r"^(?:called|named|labell?ed|for|to|with (?:the )?label|ː|:|叫我?|提醒我?|响|的|给我|帮我)+\s*|(?:的|响|叫我|给我)$",
+    r"^(?:called|named|labell?ed|for|to|with (?:the )?label|ː|:|叫我?|提醒我?|响|的|[给帮]我)+\s*|(?:的|响|[叫给]我)$",
     re.IGNORECASE,
 )
 _TIMED_LABEL = re.compile(

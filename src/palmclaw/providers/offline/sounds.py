@@ -88,7 +88,7 @@ def bluetooth_list(said: Said) -> Script:
     state = said.say("bluetooth_on" if at(value, "enabled") else "bluetooth_off")
     names = [_gadget(said, d) for d in rows(value, "paired")]
     paired = said.say("paired", names=said.say.listed(names)) if names else said.say("paired_none")
-    return f"{state} {paired}" if said.say.language == "en" else f"{state}{paired}"
+    return said.say.joined((state, paired))
 
 
 def _gadget(said: Said, device: Row) -> str:
@@ -192,7 +192,7 @@ def alarms_list(said: Said) -> Script:
     timers = [_labelled(said, _until(said, t), t) for t in rows(value, "timers")]
     parts = [said.say("alarms", names=said.say.listed(alarms))] if alarms else []
     parts += [said.say("timers", names=said.say.listed(timers))] if timers else []
-    return " ".join(parts) or said.say("alarms_none")
+    return said.say.joined(parts) or said.say("alarms_none")
 
 
 def _until(said: Said, timer: Row) -> str:
