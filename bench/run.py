@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 from installs import ROOT, Install, extra, made, needing_a_compiler, palmclaw
+from interrupt import MODEL, TOOL, interrupted
 from measure import Ran, Service, addressed, closed_url, run, service, tool_rounds
 
 ROUNDS = 20
@@ -124,6 +125,15 @@ class Bench:
         seconds = median(r.seconds for r in ours), median(r.seconds for r in sdk)
         return [Row("model service down: time to the error", "s", *seconds, 3.0, note)]
 
+    def interrupt(self) -> list[Row]:
+        """From the signal to the last event of the turn."""
+        cases = {"while the model thinks": (MODEL, '"user"'), "while a tool hangs": (TOOL, '"tool_started"')}
+        rows = []
+        for name, (script, sign) in cases.items():
+            times = [interrupted(self.ours.python, self.home(f"interrupt{n}"), script, sign) for n in range(self.runs)]
+            rows.append(Row(f"interrupt to the end of the turn, {name}", "s", median(times), None, 0.1))
+        return rows
+
     def size(self) -> list[Row]:
         ours, sdk = needing_a_compiler(self.ours), needing_a_compiler(self.sdk)
         counts = len(self.ours.distributions), len(self.sdk.distributions)
@@ -170,7 +180,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=7, help="how often each thing is measured (at least 5)")
     parser.add_argument("--work", type=Path, default=ROOT / ".bench", help="environments, homes and the report")
-    parser.add_argument("--only", choices=["start", "rounds", "down", "size"], action="append", help="parts to measure")
+    parser.add_argument(
+        "--only", choices=["start", "rounds", "interrupt", "down", "size"], action="append", help="parts to measure"
+    )
     options = parser.parse_args()
     options.work.mkdir(parents=True, exist_ok=True)
     bench = Bench(
@@ -183,6 +195,7 @@ def main() -> None:
     parts: dict[str, Callable[[], list[Row]]] = {
         "start": bench.start,
         "rounds": lambda: [bench.rounds(0, 5.0), bench.rounds(200, 7.0)],
+        "interrupt": bench.interrupt,
         "down": bench.down,
         "size": bench.size,
     }

@@ -88,8 +88,8 @@ async def _change(talk: "Talk", session: str, text: str) -> None:
 
 
 async def _tools(talk: "Talk") -> None:
-    for tool in talk.app.tools.values():
-        note(talk, f"{tool.name}: {tool.description}")
+    for name, module in sorted(talk.app.modules.items()):
+        note(talk, f"{name}: {', '.join(module.tools)}")
 
 
 async def _sessions(talk: "Talk") -> None:

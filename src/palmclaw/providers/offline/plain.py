@@ -129,6 +129,11 @@ def filename(words: str, now: datetime) -> str | None:
     return None if longer(words, 3, 12) or refused("filename", words) else words
 
 
+def title(words: str, now: datetime) -> str | None:
+    """A name of something, not the time of it."""
+    return None if moment(words, now) is not None else filename(words, now)
+
+
 def folder(words: str, now: datetime) -> str | None:
     return None if _KNOWN_FILE.fullmatch(words) else filename(words, now)
 

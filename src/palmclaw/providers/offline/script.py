@@ -72,9 +72,9 @@ class Halt:
 
 
 def played(script: Script, results: Sequence[ToolResult], offered: Collection[str], sent: Any = None) -> Halt:
-    """Run the script on these results; `sent` is what it gets first (None for one that has not begun)."""
+    """Run the script on these results; `sent` is what it gets first (an error is thrown), None if it has not begun."""
     waiting = list(results)
-    error: PalmclawError | None = None
+    error = sent if isinstance(sent, PalmclawError) else None
     while True:
         try:
             step = script.throw(error) if error else script.send(sent)

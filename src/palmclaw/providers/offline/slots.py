@@ -17,7 +17,7 @@ _CLOSING = re.compile(
     r"|好吗|好不好|行吗|可以吗|谢谢你?|吧|呢|啊|呀|嘛|哦|啦|了吧|吗|来着)[\s.。!！]*$",
     re.IGNORECASE,
 )
-_READERS: Mapping[str, Reader] = {
+READERS: Mapping[str, Reader] = {
     "level": plain.level,
     "step": plain.level,
     "text": plain.text,
@@ -46,7 +46,7 @@ _READERS: Mapping[str, Reader] = {
     "query": plain.pattern,
     "place": plain.place,
     "url": plain.url,
-    "title": plain.filename,
+    "title": plain.title,
     "gadget": plain.gadget,
 }
 _VERBATIM = frozenset({"text", "short", "reader", "fact", "latin"})
@@ -57,4 +57,4 @@ def read(slot: str, text: str, now: datetime) -> Any:
     words = _COURTESY.sub("", text.strip())
     if slot not in _VERBATIM:
         words = plain.bare(_CLOSING.sub("", plain.bare(words.rstrip("?？!！… "))))
-    return _READERS[slot](words, now) if words else None
+    return READERS[slot](words, now) if words else None
