@@ -1,6 +1,7 @@
 """Small tools, a person and a phone for tests of the gate and the loop; the database is a real one."""
 
 import asyncio
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -202,6 +203,10 @@ def made_tools(world: World) -> dict[str, Tool]:
         plain("note", Effect.WRITE_WORKSPACE, WriteOne),
         plain("visit", Effect.READ_EGRESS, Page),
         plain("mystery", None),
+        plain("own_photo", Effect.READ, here=True, permissions=("camera",)),
+        plain("peek_at_people", Effect.READ, ReadOne, private=True),
+        plain("search", Effect.READ_EGRESS),
+        plain("people_page", Effect.READ_EGRESS, Page, private=True),
         plain("slow_to_show", Effect.DEVICE, preview=slow_preview),
         plain("reveals", Effect.DEVICE, Number, preview=revealing_preview),
         plain("reveals_to_strangers", Effect.READ, Number, preview=revealing_preview, here=True),
@@ -211,6 +216,7 @@ def made_tools(world: World) -> dict[str, Tool]:
         tool(module="test", effect=Effect.DELETE, preview=delete_preview, name="delete")(delete_handler),
         tool(module="test", effect=Effect.READ, name="slow", timeout=30)(slow),
         tool(module="test", effect=Effect.DEVICE, name="slow_torch", timeout=30)(slow),
+        tool(module="test", effect=Effect.READ, name="patient")(slow),
         tool(module="test", effect=Effect.READ, name="late", timeout=0.01)(slow),
         tool(module="test", effect=Effect.DEVICE, name="late_torch", timeout=0.01)(slow),
         tool(module="test", effect=Effect.DEVICE, name="stubborn", timeout=30)(stubborn),
@@ -250,7 +256,7 @@ class Bench:
         return await self.toolbox.run(call, self.turn, self.events.append)
 
     async def new_turn(self, origin: Origin = Origin.OWNER, **more: Any) -> Turn:
-        self.turn = Turn("s1", f"turn{id(object())}", origin, **more)
+        self.turn = Turn("s1", secrets.token_hex(4), origin, **more)
         await Sessions(self.database).begin(self.turn.id, Inbound("s1", "hi", origin), user_message("hi"), "")
         return self.turn
 

@@ -160,6 +160,19 @@ async def test_reads_of_a_round_run_together_and_keep_their_order(stage: Staged)
     assert [m.results[0].call_id for m in s.added(Role.TOOL)] == ["a", "b"]
 
 
+async def test_an_unknown_tool_beside_a_read_is_an_error_of_its_own(stage: Staged) -> None:
+    s = await stage([call("look", "a"), call("nonsense", "b")], "done")
+    assert (await s.play()).stop is Stop.DONE
+    assert s.codes() == ["", "unknown_tool"]
+
+
+async def test_the_first_reason_to_end_counts(stage: Staged) -> None:
+    s = await stage(*[[call("look", "a"), call("own_mind", "b")]] * 2, limits=Limits(repeats=2))
+    assert (await s.play()).stop is Stop.TERMINAL_TOOL
+    s = await stage([call("own_mind", "a"), call("own_mind", "b")], limits=Limits(repeats=2))
+    assert (await s.play()).stop is Stop.TERMINAL_TOOL
+
+
 async def test_a_round_with_an_effect_runs_one_by_one(stage: Staged) -> None:
     s = await stage([call("slow_torch", "a"), call("slow", "b")], "done")
     task = await s.until(ToolStarted)

@@ -183,7 +183,10 @@ async def test_a_read_is_not_asked_and_a_device_change_neither(gate: Bench) -> N
 
 async def test_a_tool_without_an_effect_is_asked(gate: Bench) -> None:
     await gate.run(call("mystery"))
-    assert gate.person.asked[0].reason == "has no declared effect"
+    asked = gate.person.asked[0]
+    assert (asked.reason, asked.effect) == ("has no declared effect", Effect.EXECUTE)
+    rows = await gate.database.run(lambda db: db.execute("SELECT tool, effect FROM call").fetchall())
+    assert rows == [("mystery", "execute")]
 
 
 async def test_an_effect_may_depend_on_the_arguments(gate: Bench) -> None:
@@ -233,6 +236,45 @@ async def test_an_address_that_the_owner_did_not_write_is_asked_once_something_p
     assert len(gate.person.asked) == 1
 
 
+async def test_a_search_without_an_address_is_asked_once_something_private_was_read(gate: Bench) -> None:
+    await gate.run(call("search"))
+    gate.turn.private = True
+    await gate.run(call("search", "c2"))
+    assert len(gate.person.asked) == 1
+
+
+async def test_a_stranger_may_not_carry_private_data_out(gate: Bench) -> None:
+    await gate.new_turn(Origin.OTHER)
+    page = "https://example.org/"
+    calls = [call("visit", url=page), call("people_page", "c2", url=page), call("peek_at_people", "c3", path="a")]
+    assert [code(await gate.run(c)) for c in calls] == ["", "denied", "denied"]
+    gate.turn.private = True
+    assert code(await gate.run(call("visit", "c4", url=page))) == "denied"
+
+
+async def test_a_job_uses_a_sensor_only_when_its_text_names_it(gate: Bench) -> None:
+    await gate.new_turn(Origin.JOB, words="every morning take a Photo of the garden")
+    await gate.run(call("photo"))
+    assert gate.person.asked == []
+    await gate.new_turn(Origin.JOB, words="every morning look at the garden")
+    await gate.run(call("photo"))
+    assert [a.call.name for a in gate.person.asked] == ["photo"]
+
+
+async def test_a_job_sends_to_its_own_address_without_asking(gate: Bench) -> None:
+    await gate.new_turn(Origin.JOB, addresses=frozenset({"+85291110003"}))
+    await gate.run(SEND)
+    await gate.run(call("send", "c2", to="+999", text="x"))
+    await gate.run(call("wifi", "c3"))
+    assert [a.call.id for a in gate.person.asked] == ["c2", "c3"]
+
+
+async def test_a_job_without_an_address_asks_for_every_send(gate: Bench) -> None:
+    await gate.new_turn(Origin.JOB)
+    await gate.run(SEND)
+    assert len(gate.person.asked) == 1
+
+
 # permit
 
 
@@ -266,6 +308,13 @@ async def test_no_dialog_opens_for_outside_content_or_a_stranger(gate: Bench, ho
         gate.turn.tainted = True
         assert code(await gate.run(SEND)) == "permission_denied"
     assert (gate.phone.requested, gate.person.asked) == ([], [])
+
+
+async def test_no_dialog_opens_for_a_stranger_even_where_the_policy_allows(gate: Bench) -> None:
+    gate.phone.states["camera"] = Grant.ASK
+    await gate.new_turn(Origin.OTHER)
+    assert code(await gate.run(call("own_photo"))) == "permission_denied"
+    assert gate.phone.requested == []
 
 
 async def test_a_dialog_that_nobody_answers_is_a_refusal(tmp_path: Path) -> None:
@@ -363,6 +412,15 @@ async def test_a_read_that_takes_too_long_may_be_tried_again(gate: Bench) -> Non
     error = answer.results[0].error
     assert error is not None
     assert (error.code, error.retryable) == ("timeout", True)
+    assert error.message == "late did not answer within 0.01 s"
+
+
+async def test_a_tool_without_a_limit_of_its_own_has_the_common_one(tmp_path: Path) -> None:
+    made = await bench(tmp_path, Limits(tool_seconds=0.02))
+    error = (await made.run(call("patient"))).results[0].error
+    assert error is not None
+    assert error.message == "patient did not answer within 0.02 s"
+    await made.database.close()
 
 
 async def test_an_effect_that_takes_too_long_has_an_unknown_outcome(gate: Bench) -> None:

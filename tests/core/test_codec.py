@@ -165,6 +165,7 @@ def test_only_finite_numbers_are_numbers(number: float) -> None:
         ({"name": "x", "items": "[1, 2]"}, {"items": [1, 2]}, ["items: read one value as a list"]),
         ({"name": "x", "mode": " Slow"}, {"mode": "slow"}, ["mode: read ' Slow' as 'slow'"]),
         ({"name": "x", "colour": "BLUE"}, {"colour": Colour.BLUE}, ["colour: read 'BLUE' as 'blue'"]),
+        ({"name": "x", "mode": "fast"}, {"mode": "fast"}, []),
         ({"name": "x", "number": None}, {"number": 1}, ["number: left out, since it was null"]),
         ('{"name": "x"}', {}, ["arguments: read an object out of its wrapping"]),
         ([{"name": "x"}], {}, ["arguments: read an object out of its wrapping"]),

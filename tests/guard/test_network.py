@@ -24,6 +24,7 @@ ODD = [
     "http://user@example.org/", "http://user:pw@example.org/", "http://:pw@example.org/", "http://exa mple.org/",
     "http://example.org/\nHost: x", "http://example.org\\@127.0.0.1/", "http://example.org:99999/", "http://[::1/",
     "http://exam\u200bple.org/", "tel:+1234", "intent://x", "http://example.org:port/",
+    "http://example.org\\path",
 ]  # fmt: skip
 GOOD = [
     "https://example.org", "http://example.org:8080/a?b=c#d", "https://sub.example.co.uk/路径", "http://93.184.216.34/",
@@ -83,6 +84,11 @@ def test_an_address_hidden_in_another_is_judged_by_what_is_inside(address: ipadd
     if not is_public(address):
         for outer in (f"64:ff9b::{address}", f"::{address}"):
             assert not is_public(ipaddress.IPv6Address(outer))
+
+
+@pytest.mark.parametrize(("host", "number"), [("08.1.1.1", 8), ("0.1.1.1", 0), ("010.1.1.1", 8), ("0x8.1.1.1", 8)])
+def test_a_leading_zero_means_octal_where_it_can(host: str, number: int) -> None:
+    assert literal(host) == ipaddress.IPv4Address((number << 24) + 0x010101)
 
 
 @pytest.mark.parametrize("host", ["example.org", "1.2.3.4.5", "256.1.x.1", "0xg.1", "a.b"])

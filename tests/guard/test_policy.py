@@ -69,6 +69,10 @@ def test_a_call_written_as_text_in_a_tainted_request_runs_only_to_read(situation
     assert spoken.effect is Effect.READ or decide(spoken).verdict >= Q
 
 
+def test_a_call_written_as_text_is_like_any_other_in_a_clean_request() -> None:
+    assert decide(Situation(Effect.DEVICE, Origin.OWNER, as_text=True)).verdict is A
+
+
 def test_a_reason_is_in_words() -> None:
     assert decide(Situation(Effect.SEND, Origin.OWNER)).reason == "speaks for you"
 

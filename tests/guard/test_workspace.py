@@ -179,8 +179,6 @@ def test_a_read_path_is_not_written(space: Workspace) -> None:
     path = space.resolve("docs/a.txt", READ)
     other = space.resolve("b.txt", WRITE)
     acts: list[Callable[[], object]] = [
-        lambda: space.open(path, os.O_WRONLY),
-        lambda: space.open(path, os.O_RDWR),
         lambda: space.replace(path, b"x"),
         lambda: space.move(path, other),
         lambda: space.move(other, path),

@@ -98,5 +98,5 @@ class Desk:
             answer = answer.pop(0)
         if isinstance(answer, Fault):
             return ToolResult(call_id, name, json.dumps({"error": {"code": answer.code}}), answer)
-        content = json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
+        content = answer if isinstance(answer, str) else json.dumps(answer, separators=(",", ":"), ensure_ascii=False)
         return ToolResult(call_id, name, wrapped(content) if name in OUTSIDE else content, terminal=name == "ask")

@@ -1,6 +1,7 @@
 """Conversations with the offline assistant: which calls it makes, and what it says of their results."""
 
 import asyncio
+import json
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from palmclaw.core.errors import Fault
 from palmclaw.core.messages import Message, Reasoning, Role, Text
 from palmclaw.core.plugin import Kind, Parts, Plugin
 from palmclaw.core.ports import Finish, Reply, Request
+from palmclaw.core.text import clipped
 from palmclaw.providers.offline import MODEL, MachineClock, OfflineConfig, create
+from palmclaw.providers.offline.salvage import value_in
 from tests.providers.desk import DECLINED, MONDAY, TOOLS, Call, Desk
 
 MEI_LIN = {"id": "c3", "name": "Mei Lin", "phones": ["+852 9111 0003"], "emails": ["mei@example.org"]}
@@ -326,8 +329,30 @@ async def test_the_reply_is_a_plain_one() -> None:
 
 
 async def test_a_cut_result_is_still_put_into_words() -> None:
-    desk = Desk({"file_read": "milk and\n...[truncated]"})
-    assert await desk.hears("read notes.txt") == "notes.txt:\nmilk and\n...[truncated]"
+    long = {"path": "notes.txt", "text": "milk and " * 20}
+    desk = Desk({"file_read": clipped(json.dumps(long, separators=(",", ":")), 50, "the next part")})
+    words = "notes.txt:\nmilk and milk and milk…\n(That was too long to read whole.)"
+    assert await desk.hears("read notes.txt") == words
+
+
+async def test_of_a_cut_list_the_whole_items_are_told() -> None:
+    sms = [{"address": str(n), "body": "x", "time": "2026-06-15T07:58+08:00"} for n in range(9)]
+    desk = Desk({"sms_list": clipped(json.dumps({"messages": sms}), 150)})
+    assert await desk.hears("有新短信吗") == (
+        "有 2 条未读短信：\n- 0 (今天 07:58): x\n- 1 (今天 07:58): x\n（内容太长，没有读全。）"
+    )
+
+
+@given(
+    st.recursive(st.none() | st.integers() | st.text(), lambda v: st.lists(v) | st.dictionaries(st.text(), v)),
+    st.data(),
+)
+def test_a_cut_value_is_read_as_far_as_it_goes(value: Any, data: st.DataObject) -> None:
+    whole = json.dumps(value)
+    assert value_in(whole) == value
+    cut = clipped(whole, data.draw(st.integers(0, len(whole))))
+    found = value_in(cut)
+    assert found == cut or type(found) is type(value)
 
 
 def test_the_plugin_makes_it_on_the_devices_clock() -> None:

@@ -56,9 +56,7 @@ def resolved(tool: Tool, call: ToolCall, workspace: Workspace, mended: tuple[str
     reach = Reach()
 
     def path(text: str, access: Access) -> CheckedPath:
-        checked = workspace.resolve(text, access)
-        reach.paths.append(checked)
-        return checked
+        return workspace.resolve(text, access)
 
     def outward(text: str, kind: Outward) -> str:
         checked, kept = (
@@ -69,7 +67,7 @@ def resolved(tool: Tool, call: ToolCall, workspace: Workspace, mended: tuple[str
 
     value: Any
     value, _ = decode_mending(tool.arguments, call.arguments, {Access: path, Outward: outward})
-    reach.paths += [p for p in _values(value) if isinstance(p, CheckedPath) and p not in reach.paths]
+    reach.paths += [p for p in _values(value) if isinstance(p, CheckedPath)]
     return Arguments(value, encode(value), reach, mended)
 
 

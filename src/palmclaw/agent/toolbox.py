@@ -173,7 +173,7 @@ class Toolbox:
         emit(question)
         answer = await self._answer(question)
         emit(ApprovalAnswered(question.id, checked.call.id, answer))
-        if answer is Answer.NO or answer not in allowed:
+        if answer not in allowed:  # a no never is
             turn.declined.add((tool.name, effect))
             raise _declined(tool)
         if answer is not Answer.ONCE:
@@ -257,7 +257,7 @@ def _situation(call: ToolCall, tool: Tool, args: Arguments, turn: Turn, effect: 
 
 def _stricter(checked: Checked, preview: Preview, turn: Turn) -> Checked:
     """The call as the facts show it, when they make it a stricter one than its arguments did."""
-    if preview.effect is None or preview.effect is checked.effect:
+    if preview.effect is None:
         return checked
     decision = decide(_situation(checked.call, checked.tool, checked.args, turn, preview.effect))
     if decision.verdict is Verdict.DENY:

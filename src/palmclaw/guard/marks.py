@@ -18,7 +18,7 @@ class Marks:
     def holds(self, path: Path) -> bool:
         """Whether the file, or a folder above it, is marked."""
         marked = self._loaded()
-        return bool(marked) and any(str(p) in marked for p in (path, *path.parents))
+        return any(str(p) in marked for p in (path, *path.parents))
 
     def add(self, path: Path) -> None:
         if str(path) not in self._loaded():

@@ -24,7 +24,7 @@ def checked_url(url: str) -> str:
     parts = _split(text)
     if parts.scheme not in ("http", "https"):
         raise _refused(url, "only http and https addresses are used")
-    if parts.username is not None or parts.password is not None:
+    if parts.username is not None:
         raise _refused(url, "a user name inside an address is not allowed")
     host = (parts.hostname or "").rstrip(".").lower()
     if not host:
@@ -82,7 +82,7 @@ def _old_spelling(host: str) -> ipaddress.IPv4Address | None:
 def _number(piece: str) -> int:
     if piece.lower().startswith("0x"):
         return int(piece[2:] or "0", 16)
-    octal = len(piece) > 1 and piece.startswith("0") and set(piece) <= set("01234567")
+    octal = piece.startswith("0") and set(piece) <= set("01234567")
     return int(piece, 8 if octal else 10)
 
 

@@ -13,7 +13,7 @@ _PUNCTUATION = re.compile(r"[ ().\-/\u00a0\u2010-\u2015]")
 def checked_number(text: str) -> str:
     """The number as digits with an optional plus; service codes (`*21#`), names and letters are refused."""
     number = _PUNCTUATION.sub("", unicodedata.normalize("NFKC", text.strip()))
-    if not number.isascii() or not _NUMBER.fullmatch(number):
+    if not _NUMBER.fullmatch(number):
         raise ToolError(
             "invalid_recipient",
             f"{visible(text)[:60]!r} is not a phone number",

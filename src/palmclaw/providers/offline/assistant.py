@@ -7,8 +7,10 @@ from datetime import datetime
 
 from palmclaw.core.messages import ToolCall
 from palmclaw.core.ports import Request
+from palmclaw.core.text import MARKER
 from palmclaw.providers.offline.exchanges import Exchange, exchanges
 from palmclaw.providers.offline.grammar import Heard
+from palmclaw.providers.offline.moments import is_chinese
 from palmclaw.providers.offline.phrases import Phrases, phrases
 from palmclaw.providers.offline.said import Cancelled, Said, cancels, guarded
 from palmclaw.providers.offline.script import ASK, Call, Halt, Script, played
@@ -34,11 +36,17 @@ def next_step(request: Request, now: datetime) -> ToolCall | str:
     if isinstance(halt.step, Call):
         return ToolCall(_call_id(talk), halt.step.tool, halt.step.arguments)
     if halt.step is None:
-        return halt.text
+        return halt.text + _cut(talk.exchanges[-1])
     if ASK in talk.tools and not halt.asked:
         choices = {"choices": list(halt.step.choices)} if halt.step.choices else {}
         return ToolCall(_call_id(talk), ASK, {"question": halt.step.text, **choices})
     return halt.step.text
+
+
+def _cut(exchange: Exchange) -> str:
+    """A word where a result was too long to be read whole."""
+    cut = any(MARKER in result.content for result in exchange.results)
+    return f"\n{phrases('zh' if is_chinese(exchange.text) else 'en')('cut')}" if cut else ""
 
 
 def _halt(talk: Talk, at: int) -> Halt:

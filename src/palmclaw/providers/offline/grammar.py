@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from palmclaw.providers.offline.covering import Cover, covers
-from palmclaw.providers.offline.templates import Clause, Needs, rules_in, satisfied
+from palmclaw.providers.offline.templates import Clause, Needs, present, rules_in, satisfied
 
 Read = Callable[[str, str], Any]
 Score = tuple[bool, int, int, int]
@@ -48,6 +48,7 @@ class Grammar:
 
     language: str
     templates: tuple[Template, ...]
+    vocabulary: frozenset[str]
     rules: Mapping[str, str]
     lists: Mapping[str, Any]
     skip_words: tuple[str, ...]
@@ -87,7 +88,8 @@ class Grammar:
         from hassil.intents import Intent, Intents, IntentsSettings  # noqa: PLC0415  # start-up time
 
         spaced = self.language != "zh"
-        fitting = [t for t in self.templates if satisfied(t.needs, folded, spaced)]
+        words = present(self.vocabulary, folded, spaced)
+        fitting = [t for t in self.templates if satisfied(t.needs, words)]
         intents: dict[str, Any] = {}
         for template in fitting:
             self._add_rules(template.text)
@@ -124,7 +126,9 @@ def grammar(language: str) -> Grammar:
     skip = tuple(written["skip_words"])
     pauses = tuple(f"{word}，" for word in skip) if language == "zh" else ()
     loosely = tuple(covers(loose["intents"])), frozenset(loose["fillers"].split())
-    return Grammar(language, tuple(_templates(written, rules)), rules, lists | wild, (*pauses, *skip), *loosely)
+    templates = tuple(_templates(written, rules))
+    vocabulary = frozenset(word for t in templates for clause in t.needs for word in clause)
+    return Grammar(language, templates, vocabulary, rules, lists | wild, (*pauses, *skip), *loosely)
 
 
 def _loaded(name: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ The provider keeps nothing between requests: it plays the script from its beginn
 the history, up to the first step that has no result yet.
 """
 
-import json
 from collections.abc import Callable, Collection, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from palmclaw.core.errors import Fault, PalmclawError
 from palmclaw.core.messages import ToolResult
 from palmclaw.guard.trust import unwrapped
+from palmclaw.providers.offline.salvage import value_in
 
 ASK = "ask"
 
@@ -91,17 +91,8 @@ def played(script: Script, results: Sequence[ToolResult], offered: Collection[st
         elif result.error is not None:
             error = Failed(step.tool, result.error)
         else:
-            sent = value_of(result)
+            sent = value_in(unwrapped(result.content))
 
 
 def _taken(waiting: list[ToolResult], tool: str) -> ToolResult | None:
     return waiting.pop(0) if waiting and waiting[0].name == tool else None
-
-
-def value_of(result: ToolResult) -> Any:
-    """The result's JSON value; cut or foreign content stays the text that it is."""
-    content = unwrapped(result.content)
-    try:
-        return json.loads(content)
-    except ValueError:
-        return content

@@ -1,7 +1,7 @@
 """What a sentence must contain before a template is worth parsing, so that only the few that may match are parsed."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 _TOKEN = re.compile(r"[()\[\]|]|<[^>]*>|\{[^}]*\}|[^()\[\]|<{]+")
@@ -50,11 +50,17 @@ def _either(branches: list[list[Clause]]) -> list[Clause]:
     return [frozenset().union(*(min(branch, key=len) for branch in branches))]
 
 
-def satisfied(clauses: tuple[Clause, ...], folded: str, spaced: bool) -> bool:
-    """Whether the folded sentence has a word of each clause; without word spaces, its characters in any order."""
+def present(vocabulary: Iterable[str], folded: str, spaced: bool) -> frozenset[str]:
+    """The words that the folded sentence holds; without word spaces, those whose characters it has in any order."""
     if spaced:
-        return all(any(word in folded for word in clause) for clause in clauses)
-    return all(any(all(c in folded for c in word) for word in clause) for clause in clauses)
+        return frozenset(w for w in vocabulary if w in folded)
+    chars = frozenset(folded)
+    return frozenset(w for w in vocabulary if chars.issuperset(w))
+
+
+def satisfied(clauses: Iterable[Clause], words: frozenset[str]) -> bool:
+    """Whether one word of each clause is among the words."""
+    return not any(clause.isdisjoint(words) for clause in clauses)
 
 
 def rules_in(template: str) -> list[str]:
