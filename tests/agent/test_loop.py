@@ -176,7 +176,10 @@ async def test_the_first_reason_to_end_counts(stage: Staged) -> None:
 async def test_a_round_with_an_effect_runs_one_by_one(stage: Staged) -> None:
     s = await stage([call("slow_torch", "a"), call("slow", "b")], "done")
     task = await s.until(ToolStarted)
-    await asyncio.sleep(0.01)
+    while not s.gate.world.ran:
+        await asyncio.sleep(0)
+    for _ in range(20):
+        await asyncio.sleep(0)  # time enough for a second call, if there were one
     assert s.gate.world.ran == ["a"]
     s.gate.world.gate.set()
     await task
