@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
@@ -106,34 +106,41 @@ def assembled(environ: Mapping[str, str], *, device: str = "", readonly: bool = 
     table = {k: v for k, v in settings.device.items() if k != "name"}
     phone = plugins.build(Kind.DEVICE, device or settings.device_name, table, parts)
     tools, modules = plugins.tools()
-    _check_disabled(settings, tools)
-    return App(home, settings, environ, phone, _described(tools, modules), modules, Database(home.database, readonly))
+    offered = _without_disabled(settings, tools, modules)
+    return App(home, settings, environ, phone, _described(tools, offered), offered, Database(home.database, readonly))
 
 
 @asynccontextmanager
 async def opened(app: App, approver: Approver, purpose: str = "chat") -> AsyncIterator[Turns]:
-    """Own the home, close what a crash left open, and be ready to run turns. Raises ConfigError, HomeBusy, StorageError."""
+    """Own the home, close what a crash left open, and be ready to run turns.
+
+    Raises ConfigError, HomeBusy, StorageError.
+    """
     provider = app.provider()
-    lock = HomeLock(app.home.lock)
-    lock.acquire(purpose)
-    app.database = Database(app.home.database)
-    try:
+    async with AsyncExitStack() as stack:
+        lock = HomeLock(app.home.lock)
+        lock.acquire(purpose)
+        stack.callback(lock.release)
+        app.database = Database(app.home.database)
+        stack.push_async_callback(app.database.close)
+        stack.push_async_callback(provider.close)
         _log_to(app.home)
-        sessions, journal, grants = Sessions(app.database), CallJournal(app.database), Approvals(app.database)
-        ports = Ports(approver, grants, app.device, journal)
-
-        def agent(session: str) -> Agent:
-            toolbox = Toolbox(app.tools, app.workspace(session), ports, app.settings.limits,
-                              _services(app, app.workspace(session)), app.settings.tools.disabled)  # fmt: skip
-            return Agent(provider, app.context(sessions, provider), toolbox, app.settings.limits)
-
-        turns = Turns(sessions, journal, app.device, agent, app.model or app.settings.provider_name)
+        turns = _turns(app, approver, provider)
         await turns.recover()
         yield turns
-    finally:
-        await provider.close()
-        await app.database.close()
-        lock.release()
+
+
+def _turns(app: App, approver: Approver, provider: Provider) -> Turns:
+    sessions, journal = Sessions(app.database), CallJournal(app.database)
+    ports = Ports(approver, Approvals(app.database), app.device, journal)
+    limits, disabled, marks = app.settings.limits, app.settings.tools.disabled, Marks(app.home.marks)
+
+    def agent(session: str) -> Agent:
+        workspace = app.workspace(session)
+        toolbox = Toolbox(app.tools, workspace, ports, limits, _services(app, workspace, marks), disabled)
+        return Agent(provider, app.context(sessions, provider), toolbox, limits)
+
+    return Turns(sessions, journal, app.device, agent, app.model or app.settings.provider_name)
 
 
 def policy() -> str:
@@ -141,13 +148,13 @@ def policy() -> str:
     return (files("palmclaw") / "prompts" / "AGENT.md").read_text("utf-8").strip()
 
 
-def _services(app: App, workspace: Workspace) -> dict[Service[Any], Any]:
+def _services(app: App, workspace: Workspace, marks: Marks) -> dict[Service[Any], Any]:
     return {
         DEVICE: app.device,
         CLOCK: app.device,
         ROUTES: app.routes(),
         WORKSPACE: workspace,
-        MARKS: Marks(app.home.marks),
+        MARKS: marks,
         TRASH: app.home.trash,
     }
 
@@ -161,10 +168,13 @@ def _described(tools: plugins.Tools, modules: dict[str, Module]) -> plugins.Tool
     return tools.having(replace(finder, description=f"{finder.description} {families}."))
 
 
-def _check_disabled(settings: Settings, tools: plugins.Tools) -> None:
-    unknown = sorted(set(settings.tools.disabled) - set(tools))
-    if unknown:
+def _without_disabled(settings: Settings, tools: plugins.Tools, modules: dict[str, Module]) -> dict[str, Module]:
+    """The families without what the owner has switched off; a family with nothing left is not there at all."""
+    off = set(settings.tools.disabled)
+    if unknown := sorted(off - set(tools)):
         raise ConfigError("tools.disabled", f"there is no tool named {', '.join(unknown)}", "palmclaw tools")
+    left = {n: replace(m, tools=tuple(t for t in m.tools if t not in off)) for n, m in modules.items()}
+    return {name: module for name, module in left.items() if module.tools}
 
 
 def _log_to(home: Home) -> None:

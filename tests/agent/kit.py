@@ -14,7 +14,19 @@ from palmclaw.core.events import Answer, ApprovalAsked, Event
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Message, ToolCall, user_message
 from palmclaw.core.ports import Grant, Inbound, Origin
-from palmclaw.core.tools import Effect, Outcome, Preview, ReadPath, Recipient, Tool, ToolContext, Url, WritePath, tool
+from palmclaw.core.tools import (
+    Effect,
+    Guest,
+    Outcome,
+    Preview,
+    ReadPath,
+    Recipient,
+    Tool,
+    ToolContext,
+    Url,
+    WritePath,
+    tool,
+)
 from palmclaw.guard.workspace import Workspace
 from palmclaw.storage.database import Database
 from palmclaw.storage.journal import Approvals, CallJournal
@@ -93,6 +105,11 @@ class Thing:
 @dataclass(frozen=True)
 class Page:
     url: Url
+
+
+@dataclass(frozen=True)
+class Invite:
+    guests: tuple[Guest, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -208,6 +225,10 @@ def made_tools(world: World) -> dict[str, Tool]:
         plain("search", Effect.READ_EGRESS),
         plain("people_page", Effect.READ_EGRESS, Page, private=True),
         plain("slow_to_show", Effect.DEVICE, preview=slow_preview),
+        plain("record_start", Effect.CAPTURE),
+        plain("scan", Effect.CAPTURE),
+        plain("invite", Effect.SEND, Invite),
+        plain("cancel_event", Effect.DELETE, Number, preview=revealing_preview),
         plain("reveals", Effect.DEVICE, Number, preview=revealing_preview),
         plain("reveals_to_strangers", Effect.READ, Number, preview=revealing_preview, here=True),
         plain("either", lambda args: Effect.READ if args.number == 1 else Effect.EXECUTE, Number),

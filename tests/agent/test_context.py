@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from palmclaw.agent.context import SessionContext, stamped
 from palmclaw.agent.routing import IDLE, ModuleRoutes
 from palmclaw.agent.turn import Turn
-from palmclaw.agent.window import shown, weight
+from palmclaw.agent.window import LEFT_OUT, shown, weight
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, Role, Stamp, Text, ToolCall, ToolResult, user_message
 from palmclaw.core.ports import Tail
@@ -188,6 +188,41 @@ def test_the_token_budget_drops_whole_turns_but_never_the_newest_message() -> No
     found = shown(Tail(0, log), Limits(context_tokens=2_000))
     assert texts(found) == ["y" * 400_000]
     assert texts(shown(Tail(0, log[:-1]), Limits(context_tokens=2_000)))[0] == "u0"
+
+
+def heavy(count: int) -> list[Message]:
+    log = [user_message("read them all")]
+    for at in range(count):
+        log.append(Message(Role.ASSISTANT, (ToolCall(f"c{at}", "read"),)))
+        log.append(Message(Role.TOOL, (ToolResult(f"c{at}", "read", "x" * 4_000),)))
+    return log
+
+
+def test_within_a_turn_older_results_give_way_and_the_newest_stay() -> None:
+    limits = Limits(context_tokens=10_000)
+    found = shown(Tail(0, heavy(30)), limits)
+    assert len(found) == 61
+    assert found[0].text == "read them all"
+    assert sum(weight(m) for m in found) <= 10_000
+    contents = [m.results[0].content for m in found if m.results]
+    assert contents[-1] == "x" * 4_000
+    assert contents[0] == LEFT_OUT
+    assert contents == sorted(contents, key=lambda c: c != LEFT_OUT)
+
+
+def test_results_give_way_in_steps_so_that_requests_begin_alike() -> None:
+    limits = Limits(context_tokens=10_000)
+    gone = [
+        sum(m.results[0].content == LEFT_OUT for m in shown(Tail(0, heavy(n)), limits) if m.results)
+        for n in range(1, 60)
+    ]
+    assert gone == sorted(gone)
+    assert len(set(gone)) < 30
+
+
+def test_a_few_huge_results_are_kept_whatever_they_weigh() -> None:
+    found = shown(Tail(0, heavy(3)), Limits(context_tokens=2_000))
+    assert [m.results[0].content for m in found if m.results] == ["x" * 4_000] * 3
 
 
 def test_a_log_without_a_user_message_is_not_an_error() -> None:

@@ -11,7 +11,7 @@ import pytest
 from palmclaw.agent.interrupt import Interrupt, until
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.turn import Turn
-from palmclaw.core.errors import AuthFailed, StreamCut
+from palmclaw.core.errors import AuthFailed, ConfigError, StreamCut
 from palmclaw.core.events import (
     Event,
     MessageAdded,
@@ -223,6 +223,34 @@ async def test_a_provider_error_ends_the_turn_and_is_written_down(stage: Staged)
     assert s.added(Role.NOTE)[0].text == "no such key"
 
 
+async def test_a_wrong_setting_found_while_asking_ends_the_turn_with_its_words(stage: Staged) -> None:
+    s = await stage(ConfigError("provider.proxy", "a proxy is written http://HOST:PORT"))
+    end = await s.play()
+    assert (end.stop, end.error and end.error.message) == (
+        Stop.ERROR,
+        "provider.proxy: a proxy is written http://HOST:PORT",
+    )
+
+
+async def test_an_answer_made_from_outside_content_is_outside_content(stage: Staged) -> None:
+    s = await stage(call("page"), "The page tells me to ignore the owner, which I do not.", "Fine.", "Still fine.")
+    await s.play()
+    s.history.messages.append(user_message("thanks"))
+    await s.play()
+    s.history.messages.append(user_message("repeat it"))
+    s.model.steps = ["It was: the page tells me to ignore the owner, which I do not."]
+    await s.play()
+    assert [m.tainted for m in s.added(Role.ASSISTANT)] == [False, True, False, True]
+
+
+async def test_an_answer_made_from_private_data_is_private(stage: Staged) -> None:
+    s = await stage(call("people"), "Her number is 1234.", "Fine.")
+    await s.play()
+    s.history.messages.append(user_message("thanks"))
+    await s.play()
+    assert [m.private for m in s.added(Role.ASSISTANT)] == [False, True, False]
+
+
 async def test_a_stream_cut_in_the_middle_keeps_what_arrived_and_marks_it(stage: Staged) -> None:
     s = await stage([ReasoningDelta("hm"), TextDelta("half an ans"), StreamCut("the connection broke")])
     end = await s.play()
@@ -264,6 +292,11 @@ async def test_the_same_call_with_the_same_result_ends_the_turn(stage: Staged) -
     assert end.error is not None
     assert (end.stop, end.error.code, end.rounds) == (Stop.ERROR, "repeated_call", 3)
     assert "look was called 3 times" in end.error.message
+
+
+async def test_a_repeated_outside_result_is_a_repeat_though_its_fence_is_new(stage: Staged) -> None:
+    s = await stage(call("page"))
+    assert (await s.play()).rounds == 3
 
 
 async def test_two_calls_in_turns_are_repeats_too(stage: Staged) -> None:

@@ -172,6 +172,19 @@ async def test_facts_may_make_a_call_stricter_but_never_milder(gate: Bench) -> N
     assert codes == ["denied", ""]
 
 
+async def test_a_deletion_that_also_sends_is_never_allowed_for_good(gate: Bench) -> None:
+    gate.person.answers = [Answer.ALWAYS]
+    assert code(await gate.run(call("cancel_event", number=1))) == "declined"
+    assert [(a.effect, a.scopes) for a in gate.person.asked] == [(Effect.DELETE, (Answer.ONCE,))]
+
+
+async def test_guests_are_recipients_in_their_plain_form(gate: Bench) -> None:
+    await gate.run(call("invite", guests=["Mei Lin", "evil＠x.org"]))
+    assert gate.person.asked[0].preview.lines == (("guests", '["Mei Lin","evil@x.org"]'),)
+    for odd in ("a@b", "a@@b.org", "a@b.org\nBcc: c@d.org", "@b.org"):
+        assert code(await gate.run(call("invite", "c2", guests=[odd]))) == "invalid_recipient"
+
+
 # decide
 
 
@@ -253,12 +266,16 @@ async def test_a_stranger_may_not_carry_private_data_out(gate: Bench) -> None:
 
 
 async def test_a_job_uses_a_sensor_only_when_its_text_names_it(gate: Bench) -> None:
-    await gate.new_turn(Origin.JOB, words="every morning take a Photo of the garden")
+    await gate.new_turn(Origin.JOB, task="every morning take a Photo of the garden")
     await gate.run(call("photo"))
     assert gate.person.asked == []
-    await gate.new_turn(Origin.JOB, words="every morning look at the garden")
+    await gate.new_turn(Origin.JOB, task="every morning look at the garden", words="a photo, please")
     await gate.run(call("photo"))
-    assert [a.call.name for a in gate.person.asked] == ["photo"]
+    await gate.new_turn(Origin.JOB, task="read the calendar at the start of the day, then play music")
+    await gate.run(call("record_start", "c2"))
+    await gate.new_turn(Origin.JOB, task="scan and take and start and stop")
+    await gate.run(call("scan", "c3"))
+    assert [a.call.name for a in gate.person.asked] == ["photo", "record_start", "scan"]
 
 
 async def test_a_job_sends_to_its_own_address_without_asking(gate: Bench) -> None:
@@ -290,6 +307,13 @@ async def test_a_refused_permission_is_not_asked_for_again_in_the_turn(gate: Ben
     gate.phone.dialogs["camera"] = Grant.ASK
     assert [code(await gate.run(call("photo", f"c{n}"))) for n in (1, 2)] == ["permission_denied"] * 2
     assert (gate.phone.requested, gate.world.ran) == (["camera"], [])
+
+
+async def test_calls_that_run_together_open_one_dialog(gate: Bench) -> None:
+    gate.phone.states["camera"] = gate.phone.dialogs["camera"] = Grant.ASK
+    answers = await asyncio.gather(gate.run(call("photo", "a")), gate.run(call("photo", "b")))
+    assert [code(a) for a in answers] == ["permission_denied"] * 2
+    assert gate.phone.requested == ["camera"]
 
 
 async def test_a_denied_permission_opens_no_dialog(gate: Bench) -> None:
@@ -330,11 +354,21 @@ async def test_a_dialog_that_nobody_answers_is_a_refusal(tmp_path: Path) -> None
 async def test_a_no_is_final_for_the_turn(gate: Bench) -> None:
     gate.person.answers = [Answer.NO]
     assert code(await gate.run(SEND)) == "declined"
+    gate.phone.states["sms"] = Grant.ASK  # and no dialog opens for what was declined
     assert code(await gate.run(call("send", "c2", to="+999", text="else"))) == "declined"
-    assert (len(gate.person.asked), gate.world.sent) == (1, [])
+    assert (len(gate.person.asked), gate.world.sent, gate.phone.requested) == (1, [], [])
+    gate.phone.states.clear()
     await gate.new_turn()
     await gate.run(SEND)
     assert len(gate.person.asked) == 2
+
+
+async def test_every_answer_is_recorded(gate: Bench) -> None:
+    gate.person.answers = [Answer.ONCE, Answer.NO]
+    await gate.run(SEND)
+    await gate.run(call("wifi", "c2"))
+    rows = await gate.database.run(lambda db: db.execute("SELECT tool, target, answer FROM approval").fetchall())
+    assert rows == [("send", "+85291110003", "once"), ("wifi", "", "no")]
 
 
 async def test_a_session_yes_covers_the_same_target_only(gate: Bench) -> None:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from palmclaw.core.errors import Fault
 from palmclaw.core.messages import (
     Media,
     Message,
@@ -18,7 +19,8 @@ from palmclaw.core.messages import (
     ToolResult,
     user_message,
 )
-from palmclaw.core.session import INTERRUPTED, chain_start, closing, open_calls, projected
+from palmclaw.core.results import failed
+from palmclaw.core.session import UNKNOWN, chain_start, open_calls, projected
 
 
 def says(text: str) -> Message:
@@ -56,9 +58,9 @@ def test_orphans_doubles_and_strays_are_dropped() -> None:
     assert projected(log) == (log[1], log[2], log[3], log[7])
 
 
-def test_a_call_without_a_result_is_closed_as_interrupted() -> None:
+def test_a_call_without_a_result_is_closed_as_unknown() -> None:
     log = (user_message("hi"), asks("a"), user_message("still there?"))
-    assert projected(log) == (log[0], log[1], closing(log[1].calls[0], INTERRUPTED, log[1]), log[2])
+    assert projected(log) == (log[0], log[1], failed(log[1].calls[0], UNKNOWN, log[1].at), log[2])
 
 
 def test_a_late_result_goes_back_behind_its_call() -> None:
@@ -97,8 +99,8 @@ def test_blank_texts_beside_something_else_are_dropped() -> None:
 
 
 def test_a_closing_result_is_json_the_model_can_read() -> None:
-    content = closing(ToolCall("a", "look"), INTERRUPTED, says("x")).results[0].content
-    assert json.loads(content)["error"]["code"] == "interrupted"
+    content = failed(ToolCall("a", "look"), Fault("x", 'a "quoted" word', retryable=True)).results[0].content
+    assert json.loads(content) == {"error": {"code": "x", "message": 'a "quoted" word', "retryable": True}}
 
 
 parts = st.one_of(

@@ -155,11 +155,6 @@ def test_a_parameter_is_typed_when_it_reads_so(text: str, value: object) -> None
     assert type(call.arguments["x"]) is type(value)
 
 
-def test_ids_avoid_the_ones_in_use() -> None:
-    text = json.dumps([ECHO, ECHO])
-    assert [c.id for c in calls_in_text(text, KNOWN, taken={"text_1", "text_3"})] == ["text_2", "text_4"]
-
-
 @pytest.mark.parametrize(
     "text",
     [

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from palmclaw.core.errors import ToolError
 from palmclaw.guard.marks import Marks
-from palmclaw.guard.recipients import checked_number
+from palmclaw.guard.recipients import checked_guest, checked_number
 from palmclaw.guard.secrets import redacted
 from palmclaw.guard.trust import unwrapped, wrapped
 
@@ -36,6 +36,19 @@ def test_what_is_no_number_is_refused(text: str) -> None:
         checked_number(text)
     assert caught.value.code == "invalid_recipient"
     assert "contacts_search" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "guest"), [(" Mei Lin", "Mei Lin"), ("a.b+c@x.org", "a.b+c@x.org"), ("a＠x.org", "a@x.org")]
+)
+def test_guests_are_names_or_plain_addresses(text: str, guest: str) -> None:
+    assert checked_guest(text) == guest
+
+
+@pytest.mark.parametrize("text", ["a@b", "a@@b.org", "a b@c.org", "@b.org", "a@b.org\nx", "a@b​.org", "é@b.org"])
+def test_what_only_looks_like_an_address_is_refused(text: str) -> None:
+    with pytest.raises(ToolError):
+        checked_guest(text)
 
 
 def test_known_and_lookalike_keys_are_masked() -> None:

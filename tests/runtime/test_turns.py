@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -72,13 +73,44 @@ async def test_a_bug_in_a_turn_ends_that_turn_alone(bed: Bed, caplog: pytest.Log
     assert (again.stop, again.error, again.rounds) == (Stop.DONE, None, 3)
 
 
+async def test_an_effect_whose_record_failed_is_never_called_undone(bed: Bed, tmp_path: Path) -> None:
+    trigger = (
+        "CREATE TRIGGER full BEFORE UPDATE OF result ON call WHEN new.call_id='e1'"
+        " BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+    )
+    await bed.database.run(lambda db: db.execute("SELECT * FROM call"))
+    await bed.database.run(lambda db: db.execute(trigger))
+    events = await bed.say("ring twice")
+    last = events[-1]
+    assert isinstance(last, TurnEnded)
+    assert (last.stop, last.error and last.error.code) == (Stop.ERROR, "storage")
+    assert (tmp_path / "rung").read_text() == "one\n"
+    await bed.database.run(lambda db: db.execute("DROP TRIGGER full"))
+    await bed.say("and now?")
+    log = await Sessions(bed.database).all("s1")
+    codes = {r.call_id: r.error.code for m in log for r in m.results if r.error}
+    assert codes == {"e1": "outcome_unknown", "e2": "interrupted"}
+    states = await bed.database.run(lambda db: db.execute("SELECT state FROM turn ORDER BY started").fetchall())
+    assert states == [("interrupted",), ("ended",)]
+
+
+async def test_a_clock_that_fails_ends_the_turn_too(bed: Bed) -> None:
+    class Broken:
+        def now(self) -> datetime:
+            raise StorageError("phone.json is damaged")
+
+    events = [e async for e in replace(bed.turns, clock=Broken()).run(Inbound("s1", "hi"), Interrupt())]
+    assert events == [TurnEnded(Stop.ERROR, error=StorageError("phone.json is damaged").fault)]
+
+
 async def test_a_storage_failure_ends_the_turn_with_its_reason(bed: Bed) -> None:
     def refused(session: str) -> Agent:
         raise StorageError("no space left", "Free some space.")
 
     events = [e async for e in replace(bed.turns, agent=refused).run(Inbound("s1", "hi"), Interrupt())]
     assert events[-1] == TurnEnded(Stop.ERROR, error=StorageError("no space left", "Free some space.").fault)
-    assert await bed.turns.recover() == 1
+    assert await bed.turns.recover() == 0
+    assert [m.role for m in await Sessions(bed.database).all("s1")] == [Role.USER, Role.NOTE]
 
 
 async def test_a_fixed_answer_needs_no_person() -> None:

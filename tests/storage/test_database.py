@@ -156,11 +156,40 @@ async def test_the_memory_of_tails_is_bounded_and_right(tmp_path: Path) -> None:
     assert len(sessions._tails["s"][1]) <= CACHED_MESSAGES
     tail = await sessions.tail("s", CACHED_MESSAGES)
     assert (tail.start, tail.messages[0].text, len(tail.messages)) == (5, "m5", CACHED_MESSAGES)
+    assert await Sessions(database).tail("s", CACHED_MESSAGES) == tail
     for number in range(CACHED_SESSIONS + 3):
         await sessions.tail(f"other{number}", 5)
     assert len(sessions._tails) <= CACHED_SESSIONS
     await sessions.append("s", "t", note(-1))
     assert (await sessions.tail("s", 1)).messages[0].text == "m-1"
+    await database.close()
+
+
+async def test_the_tail_reaches_back_to_the_newest_user_message(tmp_path: Path) -> None:
+    database = Database(tmp_path / "db")
+    sessions = Sessions(database)
+    await sessions.begin("t", Inbound("s", "m0"), note(0), "")
+    await sessions.append("s", "t", note(1))
+    for number in range(2, 30):
+        await sessions.append("s", "t", Message(Role.ASSISTANT, (Text(f"m{number}"),)))
+    for source in (sessions, Sessions(database)):
+        for count in (3, 28, 5):
+            tail = await source.tail("s", count)
+            assert (tail.start, tail.messages[0].text, len(tail.messages)) == (1, "m1", 29)
+    await database.close()
+
+
+async def test_a_message_that_may_be_stored_is_read_again(tmp_path: Path) -> None:
+    database = Database(tmp_path / "db")
+    sessions = Sessions(database)
+    await sessions.begin("t", Inbound("s", "m0"), note(0), "")
+    task = asyncio.create_task(sessions.append("s", "t", note(1)))
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await sessions.append("s", "t", note(2))
+    assert list((await sessions.tail("s", 9)).messages) == list(await sessions.all("s"))
     await database.close()
 
 

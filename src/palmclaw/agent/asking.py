@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field, replace
 
+from palmclaw.agent.colour import coloured
 from palmclaw.agent.interrupt import Interrupt, until
 from palmclaw.core.events import ReasoningDelta, TextDelta
 from palmclaw.core.messages import Message, Part, Reasoning, Role, Text, ToolCall, utc_now
@@ -71,7 +72,7 @@ def finished(reply: Reply, request: Request) -> Reply:
     if not message.calls and (calls := text_calls(message.text, request)):
         parts = tuple(p for p in message.parts if not isinstance(p, Text))
         message = replace(message, parts=(*parts, *calls))
-    return replace(reply, message=_named(message, _ids(request.messages)))
+    return replace(reply, message=coloured(_named(message, _ids(request.messages)), request))
 
 
 def text_calls(text: str, request: Request) -> tuple[ToolCall, ...]:

@@ -1,7 +1,7 @@
 """The gate's first steps: find the tool, read its arguments, and let each guarded argument through its guard."""
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -10,7 +10,7 @@ from palmclaw.core.errors import BadArguments, ToolError
 from palmclaw.core.messages import ToolCall
 from palmclaw.core.tools import Access, CheckedPath, Effect, Outward, Tool
 from palmclaw.guard.network import checked_url
-from palmclaw.guard.recipients import checked_number
+from palmclaw.guard.recipients import checked_guest, checked_number
 from palmclaw.guard.workspace import Workspace
 
 
@@ -54,16 +54,19 @@ def validated(tool: Tool, call: ToolCall, limit: int) -> tuple[str, ...]:
 def resolved(tool: Tool, call: ToolCall, workspace: Workspace, mended: tuple[str, ...]) -> Arguments:
     """The arguments with every path, address and recipient checked by its guard."""
     reach = Reach()
+    guards: dict[Outward, tuple[Callable[[str], str], list[str]]] = {
+        Outward.URL: (checked_url, reach.urls),
+        Outward.RECIPIENT: (checked_number, reach.recipients),
+        Outward.GUEST: (checked_guest, reach.recipients),
+    }
 
     def path(text: str, access: Access) -> CheckedPath:
         return workspace.resolve(text, access)
 
     def outward(text: str, kind: Outward) -> str:
-        checked, kept = (
-            (checked_url(text), reach.urls) if kind is Outward.URL else (checked_number(text), reach.recipients)
-        )
-        kept.append(checked)
-        return checked
+        guard, kept = guards[kind]
+        kept.append(guard(text))
+        return kept[-1]
 
     value: Any
     value, _ = decode_mending(tool.arguments, call.arguments, {Access: path, Outward: outward})

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from palmclaw.agent.asking import Asking, says_nothing
+from palmclaw.agent.colour import coloured
 from palmclaw.agent.interrupt import Interrupted, ended
 from palmclaw.agent.repeats import Repeats
 from palmclaw.agent.toolbox import Toolbox
 from palmclaw.agent.turn import Turn
-from palmclaw.core.errors import Fault, ProviderError
+from palmclaw.core.errors import ConfigError, Fault, ProviderError
 from palmclaw.core.events import Event, MessageAdded, Stop, ToolEnded, ToolStarted, TurnEnded
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Cut, Message, Role, Text, ToolCall, Usage
@@ -87,15 +88,15 @@ class _Run:
         try:
             async for delta in asking.deltas(self.turn.interrupt):
                 yield delta
-        except (ProviderError, Interrupted) as error:
-            stopped = isinstance(error, Interrupted)
+        except (ProviderError, ConfigError, Interrupted) as error:
             if parts := asking.partial():
-                cut = Cut.INTERRUPTED if stopped else Cut.STREAM
-                yield MessageAdded(Message(Role.ASSISTANT, parts, model=request.model, cut=cut))
-            if isinstance(error, ProviderError):
-                self._stop(Stop.ERROR, error.fault)
-            else:
+                cut = Cut.INTERRUPTED if isinstance(error, Interrupted) else Cut.STREAM
+                partial = Message(Role.ASSISTANT, parts, model=request.model, cut=cut)
+                yield MessageAdded(coloured(partial, request))
+            if isinstance(error, Interrupted):
                 self._stop(Stop.CANCELLED, _STOPPED)
+            else:
+                self._stop(Stop.ERROR, error.fault)
             return
         self._take(asking.reply)
 

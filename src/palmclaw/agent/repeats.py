@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from palmclaw.core.messages import Message, ToolCall
+from palmclaw.guard.trust import unwrapped
 
 
 @dataclass(slots=True)
@@ -15,7 +16,7 @@ class Repeats:
     def seen(self, call: ToolCall, answer: Message) -> bool:
         """Note one answered call; True when it has come out the same `limit` times in this turn."""
         key = f"{call.name}\n{sorted(call.arguments.items(), key=repr)!r}\n{call.raw}"
-        result = "".join(r.content for r in answer.results)
+        result = "".join(unwrapped(r.content) for r in answer.results)
         last, count = self._last.get(key, ("", 0))
         count = count + 1 if last == result else 1
         self._last[key] = (result, count)

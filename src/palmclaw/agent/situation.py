@@ -7,14 +7,15 @@ from palmclaw.agent.turn import Turn
 from palmclaw.core.tools import Tool
 from palmclaw.guard.policy import Condition
 
-_WORD = re.compile(r"[a-z]{4,}")
+_WORD = re.compile(r"[a-z]{3,}")
+_COMMON = frozenset({"get", "list", "read", "scan", "search", "set", "start", "stop", "take"})
 _URL = re.compile(r"(?:https?://)?[^\s<>\"'，。！？、（）“”]+", re.IGNORECASE)
 
 
 def conditions(tool: Tool, reach: Reach, turn: Turn) -> frozenset[Condition]:
     """Which of the table's conditions hold for this call in this turn."""
     facts = {
-        Condition.NAMED_BY_JOB: _named(tool, turn.words),
+        Condition.NAMED_BY_JOB: _named(tool, turn.task),
         Condition.JOBS_OWN_ADDRESS: bool(reach.recipients) and turn.addresses.issuperset(reach.recipients),
         Condition.URL_FROM_OWNER: not turn.private or _from_owner(reach.urls, turn.words),
         Condition.OWN_SESSION: tool.here or _own_session(tool, reach),
@@ -23,10 +24,11 @@ def conditions(tool: Tool, reach: Reach, turn: Turn) -> frozenset[Condition]:
     return frozenset(condition for condition, holds in facts.items() if holds)
 
 
-def _named(tool: Tool, words: str) -> bool:
-    """The job speaks of what the tool does: one of the tool's own words stands in its text."""
-    heard = set(_WORD.findall(words.lower()))
-    return any(word in heard for word in _WORD.findall(tool.name.replace("_", " ")))
+def _named(tool: Tool, task: str) -> bool:
+    """The job speaks of what the tool does: every word of its name that means something stands in the job's text."""
+    heard = set(_WORD.findall(task.lower()))
+    words = set(_WORD.findall(tool.name.replace("_", " "))) - _COMMON
+    return bool(words) and words <= heard
 
 
 def _from_owner(urls: list[str], words: str) -> bool:

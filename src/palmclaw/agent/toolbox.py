@@ -20,10 +20,11 @@ from palmclaw.core.events import Answer, ApprovalAnswered, ApprovalAsked, Event,
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Message, Role, ToolCall, ToolResult
 from palmclaw.core.ports import Approver, CallState, Grant, Grants, Journal, Origin, Permissions
+from palmclaw.core.results import failed
 from palmclaw.core.session import INTERRUPTED, UNKNOWN
 from palmclaw.core.text import clipped
 from palmclaw.core.tools import Effect, Outcome, Preview, Service, Tool, ToolContext
-from palmclaw.guard.policy import Decision, Situation, Verdict, decide, scopes
+from palmclaw.guard.policy import NEVER_BOUND, Decision, Situation, Verdict, decide, scopes
 from palmclaw.guard.trust import wrapped
 from palmclaw.guard.workspace import Workspace
 
@@ -101,9 +102,12 @@ class Toolbox:
         decision = decide(_situation(call, tool, args, turn, effect))
         if decision.verdict is Verdict.DENY:  # before the preview: its refusals would tell a stranger facts
             raise _denied(tool, decision)
+        if (tool.name, effect) in turn.declined:
+            raise _declined(tool)
         checked = Checked(call, tool, args, effect, context, decision)
         preview = await self._previewed(checked)
-        await self._permit(checked, turn, emit)
+        async with turn.dialog:  # calls that run together must not open one dialog twice
+            await self._permit(checked, turn, emit)
         if preview is None:
             preview = await self._preview(checked)
         checked = _stricter(checked, preview, turn)
@@ -173,11 +177,11 @@ class Toolbox:
         emit(question)
         answer = await self._answer(question)
         emit(ApprovalAnswered(question.id, checked.call.id, answer))
-        if answer not in allowed:  # a no never is
+        answer = answer if answer in allowed else Answer.NO
+        await self.ports.grants.add(turn.session, tool.name, preview.target, answer)
+        if answer is Answer.NO:
             turn.declined.add((tool.name, effect))
             raise _declined(tool)
-        if answer is not Answer.ONCE:
-            await self.ports.grants.add(turn.session, tool.name, preview.target, answer)
         if _digest(checked, await self._preview(checked)) != digest:
             raise ToolError(
                 "changed_since_approval",
@@ -244,13 +248,6 @@ def compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def failed(call: ToolCall, fault: Fault) -> Message:
-    """A structured error as the result of a call."""
-    error = {"code": fault.code, "message": fault.message, "retryable": fault.retryable, "hint": fault.hint}
-    content = compact({"error": {k: v for k, v in error.items() if v}})
-    return Message(Role.TOOL, (ToolResult(call.id, call.name, content, fault),))
-
-
 def _situation(call: ToolCall, tool: Tool, args: Arguments, turn: Turn, effect: Effect | None) -> Situation:
     return Situation(effect, turn.origin, turn.tainted, call.as_text, conditions(tool, args.reach, turn))
 
@@ -262,7 +259,8 @@ def _stricter(checked: Checked, preview: Preview, turn: Turn) -> Checked:
     decision = decide(_situation(checked.call, checked.tool, checked.args, turn, preview.effect))
     if decision.verdict is Verdict.DENY:
         raise _denied(checked.tool, decision)
-    if decision.verdict < checked.decision.verdict:
+    bound = checked.effect in NEVER_BOUND  # a deletion that also sends stays one that is never allowed for good
+    if decision.verdict < checked.decision.verdict or (bound and decision.verdict == checked.decision.verdict):
         return checked
     return replace(checked, effect=preview.effect, decision=decision)
 

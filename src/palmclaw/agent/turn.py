@@ -1,5 +1,6 @@
 """The state of one running turn: whose word it runs on, and what was decided in it."""
 
+import asyncio
 from dataclasses import dataclass, field
 
 from palmclaw.agent.interrupt import Interrupt
@@ -11,14 +12,15 @@ from palmclaw.core.tools import Effect
 class Turn:
     """Belongs to one turn alone, so that two conversations never share a decision.
 
-    `words` are the owner's own words in the window; `tainted` and `private` describe the current request;
-    `addresses` are where a job may send without being asked.
+    `task` is the message that began it, `words` all the owner's own words in the window; `tainted` and `private`
+    describe the current request; `addresses` are where a job may send without being asked.
     """
 
     session: str
     id: str
     origin: Origin = Origin.OWNER
     interrupt: Interrupt = field(default_factory=Interrupt)
+    task: str = ""
     words: str = ""
     tainted: bool = False
     private: bool = False
@@ -26,3 +28,4 @@ class Turn:
     declined: set[tuple[str, Effect | None]] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)
     under_way: set[str] = field(default_factory=set)
+    dialog: asyncio.Lock = field(default_factory=asyncio.Lock)

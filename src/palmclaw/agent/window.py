@@ -1,12 +1,17 @@
 """Which part of the log a request shows: whole tool chains, within a count and a token budget, moved in big steps."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Message, Role
 from palmclaw.core.ports import Tail
 from palmclaw.core.session import chain_start, projected
 from palmclaw.core.text import tokens
+
+LEFT_OUT = "(left out to save room; call again if it is needed)"
+LIGHT = 20
+KEPT_RESULTS = 4
 
 
 def shown(tail: Tail, limits: Limits) -> tuple[Message, ...]:
@@ -20,12 +25,33 @@ def shown(tail: Tail, limits: Limits) -> tuple[Message, ...]:
     newest = _newest_turn(messages)
     while start < newest and sum(weight(m) for m in messages[start:]) > limits.context_tokens:
         start = _next_turn(messages, start, newest)
-    return projected(messages[start:])
+    return _lightened(projected(messages[start:]), limits.context_tokens)
 
 
 def weight(message: Message) -> int:
     """About how many tokens a message costs."""
     return 4 + sum(tokens(_words(part)) for part in message.parts)
+
+
+def _lightened(messages: tuple[Message, ...], budget: int) -> tuple[Message, ...]:
+    """Over the budget within one turn: its older results give way to a word, several at a time, the newest last."""
+    over = sum(weight(m) for m in messages) - budget
+    if over <= 0:
+        return messages
+    step = max(1, budget // 4)
+    wanted = -(-over // step) * step  # more than needed, so that the next rounds begin with the same bytes
+    light = list(messages)
+    for at in [at for at, m in enumerate(messages) if m.results and weight(m) > 2 * LIGHT][:-KEPT_RESULTS]:
+        if wanted <= 0:
+            break
+        light[at] = _light(messages[at])
+        wanted -= weight(messages[at]) - weight(light[at])
+    return tuple(light)
+
+
+def _light(message: Message) -> Message:
+    parts = tuple(replace(r, content=LEFT_OUT) for r in message.results)
+    return replace(message, parts=parts)
 
 
 def _words(part: object) -> str:

@@ -78,7 +78,7 @@ def lines(event: Event, texts: Texts) -> list[str]:
 
 def question_lines(asked: ApprovalAsked, texts: Texts) -> list[str]:
     """The whole resolved call, with nothing hidden in it."""
-    inner = [f"│ {label}: {visible(value)}" for label, value in asked.preview.lines]
+    inner = [f"│ {visible(label)}: {_framed(value)}" for label, value in asked.preview.lines]
     return [f"┌ {visible(asked.preview.action)}", *inner, f"└ {texts('reason', reason=asked.reason)}"]
 
 
@@ -89,8 +89,13 @@ def cost(event: TurnEnded, texts: Texts) -> str:
 
 def called(call: ToolCall) -> str:
     """A call in one short line."""
-    arguments = ", ".join(f"{k}={_short(v)}" for k, v in call.arguments.items())
-    return f"{call.name}({arguments})"
+    arguments = ", ".join(f"{_short(k)}={_short(v)}" for k, v in call.arguments.items())
+    return f"{_short(call.name)}({arguments})"
+
+
+def _framed(value: str) -> str:
+    """A value whose own lines cannot be taken for lines of the frame."""
+    return visible(value).replace("\n", "\n│     ")
 
 
 def _short(value: object) -> str:

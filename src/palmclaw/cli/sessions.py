@@ -111,6 +111,6 @@ def _print(message: Message) -> None:
     if message.text:
         click.echo(printable(message.text))
     for call in message.calls:
-        click.echo(f"→ {call.name} {json.dumps(call.arguments, ensure_ascii=False)}")
+        click.echo(f"→ {printable(call.name)} {json.dumps(call.arguments, ensure_ascii=False)}")
     for result in message.results:
         click.echo(printable(result.content))

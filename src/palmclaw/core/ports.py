@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from palmclaw.core.events import Answer, ApprovalAsked, ReasoningDelta, TextDelta, TurnEnded
-from palmclaw.core.messages import Media, Message, ToolCall, ToolResult, Usage
+from palmclaw.core.messages import Message, ToolCall, ToolResult, Usage
 from palmclaw.core.tools import Effect, Service, Tool
 
 
@@ -40,7 +40,6 @@ class Inbound:
     text: str
     origin: Origin = Origin.OWNER
     sender: str = "owner"
-    media: tuple[Media, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

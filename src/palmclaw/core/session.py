@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from palmclaw.core.errors import Fault
 from palmclaw.core.messages import Message, Part, Reasoning, Role, Stamp, Text, ToolCall, ToolResult
+from palmclaw.core.results import failed
 
 INTERRUPTED = Fault("interrupted", "This call was interrupted before it ran; nothing was done.", retryable=True)
 UNKNOWN = Fault(
@@ -18,7 +19,7 @@ def projected(log: Iterable[Message]) -> tuple[Message, ...]:
     """What a model may be sent of a log: each call has exactly one result behind it, and nothing is empty.
 
     Notes, orphaned and doubled results, blank texts and messages without content are left out; a call without a
-    result is closed as interrupted; a result that was stored late is put back behind its call.
+    result is closed as unknown; a result that was stored late is put back behind its call.
     """
     kept = [m for m in (_trimmed(m) for m in log if m.role is not Role.NOTE) if m is not None]
     results = _first_results(kept)
@@ -72,13 +73,7 @@ def _first_results(log: Sequence[Message]) -> dict[tuple[int, str], Message]:
 
 def _answer(call: ToolCall, results: dict[tuple[int, str], Message], owner: Message) -> Message:
     found = results.get((id(owner), call.id))
-    return found or closing(call, INTERRUPTED, owner)
-
-
-def closing(call: ToolCall, fault: Fault, like: Message) -> Message:
-    """The result that closes a call which never got one, dated like the message that asked for it."""
-    content = f'{{"error": {{"code": "{fault.code}", "message": "{fault.message}", "hint": "{fault.hint}"}}}}'
-    return Message(Role.TOOL, (ToolResult(call.id, call.name, content, fault),), at=like.at)
+    return found or failed(call, UNKNOWN, owner.at)  # only the journal could say more
 
 
 def open_calls(log: Sequence[Message]) -> tuple[ToolCall, ...]:

@@ -5,7 +5,7 @@ call that is quoted, explained or followed by words is text, and stays text.
 """
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from typing import Any
 
 from palmclaw.core.arguments import json_value, literal_value, read_arguments
@@ -16,8 +16,8 @@ _Pair = tuple[str, dict[str, Any]]
 _CALL_KEYS = frozenset({"id", "type", "index", "function", "function_call", "name", "arguments", "parameters"})
 
 
-def calls_in_text(text: str, known: Collection[str], taken: Collection[str] = ()) -> tuple[ToolCall, ...]:
-    """The calls that the whole of `text` spells, or none; ids are `text_1`… without those already `taken`."""
+def calls_in_text(text: str, known: Collection[str]) -> tuple[ToolCall, ...]:
+    """The calls that the whole of `text` spells, or none; ids are `text_1`, `text_2` …."""
     content = _unfenced(text.strip())
     try:
         pairs = _in_tags(content) if content.startswith("<") else _in_value(content)
@@ -25,20 +25,11 @@ def calls_in_text(text: str, known: Collection[str], taken: Collection[str] = ()
         return ()
     if not 0 < len(pairs) <= MAX_CALLS or any(name not in known for name, _ in pairs):
         return ()
-    ids = _ids(taken)
-    return tuple(ToolCall(next(ids), name, arguments, as_text=True) for name, arguments in pairs)
+    return tuple(ToolCall(f"text_{n}", name, arguments, as_text=True) for n, (name, arguments) in enumerate(pairs, 1))
 
 
 class _NoCall(Exception):
     """The text is no call: the way out of nested parsing."""
-
-
-def _ids(taken: Collection[str]) -> Iterator[str]:
-    number = 0
-    while True:
-        number += 1
-        if (name := f"text_{number}") not in taken:
-            yield name
 
 
 def _unfenced(text: str) -> str:

@@ -43,6 +43,7 @@ class Outward(Textual, StrEnum):
 
     URL = "url"
     RECIPIENT = "recipient"
+    GUEST = "guest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ ReadPath = Annotated[CheckedPath, Access.READ]
 WritePath = Annotated[CheckedPath, Access.WRITE]
 Url = Annotated[str, Outward.URL]
 Recipient = Annotated[str, Outward.RECIPIENT]
+Guest = Annotated[str, Outward.GUEST]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,15 @@ Checked before anybody is asked: scheme, user names, control characters, and eve
 
 import ipaddress
 import re
+import unicodedata
 from urllib.parse import SplitResult, urlsplit
 
 from palmclaw.core.errors import OutOfBounds
 from palmclaw.core.text import visible
 
 _LOCAL_NAMES = ("localhost", "local", "internal", "home.arpa", "lan", "intranet")
-_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+", re.IGNORECASE)
+_NUMBER = re.compile(r"0x[0-9a-f]{0,16}|[0-9]{1,16}", re.IGNORECASE)
+_DOTS = str.maketrans("。．｡", "...")
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -26,9 +28,11 @@ def checked_url(url: str) -> str:
         raise _refused(url, "only http and https addresses are used")
     if parts.username is not None:
         raise _refused(url, "a user name inside an address is not allowed")
-    host = (parts.hostname or "").rstrip(".").lower()
+    host = unicodedata.normalize("NFKC", parts.hostname or "").translate(_DOTS).rstrip(".").lower()
     if not host:
         raise _refused(url, "it names no host")
+    if "%" in host and "[" not in parts.netloc:
+        raise _refused(url, "its host is spelled with percent signs")
     check_host(host)
     return text
 

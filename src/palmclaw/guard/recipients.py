@@ -1,4 +1,4 @@
-"""The only place that turns a phone number from the model into one that may be dialled or written to."""
+"""The only place that turns a number or an e-mail address from the model into one that may be dialled or written to."""
 
 import re
 import unicodedata
@@ -7,6 +7,7 @@ from palmclaw.core.errors import ToolError
 from palmclaw.core.text import visible
 
 _NUMBER = re.compile(r"\+?[0-9]{3,15}")
+_EMAIL = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+")
 _PUNCTUATION = re.compile(r"[ ().\-/\u00a0\u2010-\u2015]")
 
 
@@ -21,3 +22,11 @@ def checked_number(text: str) -> str:
             hint="Find the person's number with contacts_search and use it, like +85291110003.",
         )
     return number
+
+
+def checked_guest(text: str) -> str:
+    """A name as it is, or an e-mail address in its plain form; what only looks like an address is refused."""
+    plain = unicodedata.normalize("NFKC", text.strip())
+    if "@" in plain and not _EMAIL.fullmatch(plain):
+        raise ToolError("invalid_recipient", f"{visible(text)[:60]!r} is not an e-mail address", retryable=True)
+    return plain

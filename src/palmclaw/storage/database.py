@@ -148,11 +148,14 @@ def _too_new(path: Path | None) -> StorageError:
 
 
 def _explained(error: sqlite3.Error, path: Path) -> StorageError:
-    text = str(error)
-    if "full" in text or "disk I/O" in text:
+    """SQLite's result code as a sentence and what to do."""
+    name = getattr(error, "sqlite_errorname", "")
+    if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
         return StorageError(f"no space left to write {path}; nothing half-written was kept", "Free some space.")
-    if "readonly" in text or "unable to open" in text:
-        return StorageError(f"cannot write {path}: {text}", "Make the folder writable, or set PALMCLAW_HOME.")
-    if "malformed" in text or "not a database" in text:
-        return StorageError(f"{path} is damaged: {text}", "Keep a copy of the file, then move it away and start again.")
-    return StorageError(f"{path}: {text}")
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
+        return StorageError(f"cannot write {path}: {error}", "Make the folder writable, or set PALMCLAW_HOME.")
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return StorageError(
+            f"{path} is damaged: {error}", "Keep a copy of the file, then move it away and start again."
+        )
+    return StorageError(f"{path}: {error}")

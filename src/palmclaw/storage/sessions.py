@@ -8,12 +8,12 @@ from typing import Any
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import SessionNotFound
 from palmclaw.core.events import TurnEnded
-from palmclaw.core.messages import Message, utc_now
+from palmclaw.core.messages import Message, Role, utc_now
 from palmclaw.core.ports import Inbound, OpenTurn, Tail
 from palmclaw.storage.database import Database
 
 CACHED_SESSIONS = 8
-CACHED_MESSAGES = 400
+CACHED_MESSAGES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,11 @@ class Sessions:
     async def append(self, session: str, turn: str, message: Message) -> None:
         """Add one message to the log."""
         at = _now()
-        position = await self.database.run(lambda db: _append(db, session, turn, message, at))
+        try:
+            position = await self.database.run(lambda db: _append(db, session, turn, message, at))
+        except BaseException:  # it may be stored all the same: what is in memory is no longer the log
+            self._tails.pop(session, None)
+            raise
         self._remember(session, position, message)
 
     async def end(self, turn: str, ended: TurnEnded, state: str = "ended") -> None:
@@ -72,13 +76,13 @@ class Sessions:
         )
 
     async def tail(self, session: str, count: int) -> Tail:
-        """The newest `count` messages at most, read by index; the whole log is never loaded."""
+        """The newest `count` messages, and more where the newest user message lies further back; read by index."""
         cached = self._tails.get(session)
-        if cached is None or (len(cached[1]) < count and cached[0] > 0):
-            cached = await self.database.run(lambda db: _tail(db, session, max(count, CACHED_MESSAGES // 2)))
+        if cached is None or (cached[0] > 0 and _user_at(cached[1], count) is None):
+            cached = await self.database.run(lambda db: _tail(db, session, count))
             self._keep(session, cached)
         start, messages = cached
-        skip = max(0, len(messages) - count)
+        skip = _user_at(messages, count) or 0
         return Tail(start + skip, tuple(messages[skip:]))
 
     async def all(self, session: str) -> tuple[Message, ...]:
@@ -159,11 +163,22 @@ def _append(db: sqlite3.Connection, session: str, turn: str, message: Message, a
     return position
 
 
+def _user_at(messages: list[Message], count: int) -> int | None:
+    """Where the newest `count` messages begin, or the newest user message when that is earlier; None: not here."""
+    skip = len(messages) - count
+    for at in range(len(messages) - 1, -1, -1):
+        if messages[at].role is Role.USER:
+            return min(at, skip) if skip >= 0 else None
+    return None
+
+
 def _tail(db: sqlite3.Connection, session: str, count: int) -> tuple[int, list[Message]]:
-    rows = db.execute(
-        "SELECT position, body FROM message WHERE session=? ORDER BY position DESC LIMIT ?", (session, count)
-    ).fetchall()
-    rows.reverse()
+    query = (
+        "SELECT position, body FROM message WHERE session=:session AND position >= min("
+        "(SELECT max(position) FROM message WHERE session=:session) - :count + 1,"
+        "(SELECT coalesce(max(position), 0) FROM message WHERE session=:session AND role='user')) ORDER BY position"
+    )
+    rows = db.execute(query, {"session": session, "count": count if count >= 0 else 1 << 60}).fetchall()
     return (rows[0][0] if rows else 0), _messages(row[1] for row in rows)
 
 

@@ -11,7 +11,7 @@ from palmclaw.core.personal import AddEvent, DeleteEvent, ListCalendars, ListEve
 from palmclaw.core.phone import Calendar, Event, listed, revision
 from palmclaw.core.schema import Doc
 from palmclaw.core.times import WEEKDAYS, ending, midnight, minutes, moment, recurrence, series_days, spoken
-from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
+from palmclaw.core.tools import Effect, Guest, Module, Preview, ToolContext, tool
 
 MODULE = Module(
     "calendar",
@@ -120,7 +120,7 @@ class AddArgs:
     end: Annotated[str, Doc("default +1 h")] = ""
     calendar: str = ""
     location: str = ""
-    attendees: Annotated[tuple[str, ...], Doc("names; an e-mail address sends an invitation")] = ()
+    attendees: Annotated[tuple[Guest, ...], Doc("names; an e-mail address sends an invitation")] = ()
     reminders: Annotated[tuple[int, ...], Doc("minutes before")] = ()
     recurrence: Annotated[str, Doc("daily, weekly:MO,WE, monthly, yearly")] = ""
     all_day: bool = False
@@ -233,7 +233,7 @@ class UpdateArgs:
     start: Annotated[str, Doc("ISO time; alone keeps the length")] | None = None
     end: str | None = None
     location: str | None = None
-    attendees: tuple[str, ...] | None = None
+    attendees: tuple[Guest, ...] | None = None
     reminders: tuple[int, ...] | None = None
     recurrence: str | None = None
 
