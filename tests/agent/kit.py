@@ -214,6 +214,7 @@ def made_tools(world: World) -> dict[str, Tool]:
         plain("peek", Effect.READ, ReadOne),
         plain("own", Effect.READ, here=True),
         plain("people", Effect.READ, private=True),
+        plain("titles", Effect.READ, fenced=True),
         plain("photo", Effect.CAPTURE, permissions=("camera",)),
         plain("torch", Effect.DEVICE),
         plain("wifi", Effect.LINK),

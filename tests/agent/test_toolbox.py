@@ -516,6 +516,12 @@ async def test_outside_content_is_fenced_and_taints(gate: Bench) -> None:
     assert "<system>" not in answer.results[0].content
 
 
+async def test_the_owners_own_stores_are_fenced_but_do_not_taint(gate: Bench) -> None:
+    answer = await gate.run(call("titles"))
+    assert answer.results[0].content.startswith("<outside id=")
+    assert not answer.tainted
+
+
 async def test_private_results_are_remembered_as_private(gate: Bench) -> None:
     answer = await gate.run(call("people"))
     assert (answer.private, answer.tainted) == (True, False)

@@ -232,7 +232,7 @@ class Toolbox:
         result = ToolResult(
             checked.call.id,
             tool.name,
-            wrapped(content) if tainted else content,
+            wrapped(content) if tainted or tool.fenced else content,
             said=outcome.said,
             terminal=outcome.terminal,
             mended=checked.args.mended,

@@ -142,7 +142,8 @@ class Tool:
     """A capability offered to the model.
 
     `permissions` are the device's words for what must be granted first. `private` results are the owner's personal
-    data; `outside` results come from strangers and taint the conversation. `bindable` is False where an approval
+    data; `outside` results come from strangers and taint the conversation; `fenced` ones are the owner's own stores
+    that hold words of others (titles, names): data to the model, but no taint. `bindable` is False where an approval
     may never outlive the one call. `here`: it touches nothing but the conversation itself.
     """
 
@@ -157,6 +158,7 @@ class Tool:
     timeout: float | None = None
     private: bool = False
     outside: bool = False
+    fenced: bool = False
     bindable: bool = True
     here: bool = False
 
@@ -195,7 +197,7 @@ def tool(
 ) -> Callable[[Handler], Tool]:
     """Turn `async def f(args: Args, ctx: ToolContext) -> value` into a Tool described by its docstring.
 
-    `more` are the other fields of `Tool`: timeout, private, outside, bindable, here, name.
+    `more` are the other fields of `Tool`: timeout, private, outside, fenced, bindable, here, name.
     """
 
     def wrap(handler: Handler) -> Tool:

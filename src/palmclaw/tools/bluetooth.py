@@ -71,7 +71,7 @@ async def bluetooth_set(args: SetArgs, ctx: ToolContext) -> dict[str, Any]:
     return {"enabled": change.value, **was}
 
 
-@tool(module="bluetooth", effect=Effect.CAPTURE, permissions=("bluetooth",))
+@tool(module="bluetooth", effect=Effect.CAPTURE, permissions=("bluetooth",), fenced=True)
 async def bluetooth_scan(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
     """Look for unpaired devices in range."""
     nearby = await ctx.need(DEVICE).do(ScanBluetooth())

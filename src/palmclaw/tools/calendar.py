@@ -67,7 +67,7 @@ class ListArgs:
     limit: int = 50
 
 
-@tool(module="calendar", effect=Effect.READ, permissions=("calendar",), private=True)
+@tool(module="calendar", effect=Effect.READ, permissions=("calendar",), private=True, fenced=True)
 async def calendar_list(args: ListArgs, ctx: ToolContext) -> dict[str, Any]:
     """List events in a time range; query alone searches a year."""
     device = ctx.need(DEVICE)

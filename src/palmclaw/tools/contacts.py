@@ -32,7 +32,7 @@ class SearchArgs:
     limit: int = 20
 
 
-@tool(module="contacts", effect=Effect.READ, permissions=("contacts",), private=True)
+@tool(module="contacts", effect=Effect.READ, permissions=("contacts",), private=True, fenced=True)
 async def contacts_search(args: SearchArgs, ctx: ToolContext) -> dict[str, Any]:
     """Find people. match: exact, one, several (ask which) or none."""
     found, match = _matching(await ctx.need(DEVICE).do(ListContacts()), args.query)

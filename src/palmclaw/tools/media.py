@@ -50,7 +50,7 @@ class ListArgs:
     limit: int = 20
 
 
-@tool(module="media", effect=Effect.READ, permissions=("media",), private=True)
+@tool(module="media", effect=Effect.READ, permissions=("media",), private=True, fenced=True)
 async def media_list(args: ListArgs, ctx: ToolContext) -> dict[str, Any]:
     """List photos, videos, screenshots, music and recordings, newest first."""
     device = ctx.need(DEVICE)

@@ -30,6 +30,7 @@ class Heard:
 
     intent: str
     slots: Mapping[str, Any]
+    loose: bool = False  # where a name ends and a message begins was not said
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Grammar:
                 wild = [e for e in result.entities_list if e.is_wildcard]
                 weak = bool(slots.pop("weak", False))
                 score = (weak, len(wild), -result.text_chunks_matched, sum(len(e.text) for e in wild))
-                yield score, Heard(result.intent.name, slots)
+                yield score, Heard(result.intent.name, slots, weak)
 
     def _candidates(self, folded: str) -> Any:
         """The templates that the sentence has the words for, as hassil wants them."""

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from palmclaw.providers.offline import remarks
 from palmclaw.providers.offline.grammar import Heard, grammar
 from palmclaw.providers.offline.moments import is_chinese
 from palmclaw.providers.offline.slots import read
@@ -17,17 +18,6 @@ _JOINTS = re.compile(
     r"|\s*[,，；;]?\s*(?:然后|并且|同时|还有|接着|顺便|[再并](?=[把打关开调]))\s*[，,]?\s*",
     re.IGNORECASE,
 )
-_CLAUSES = re.compile(
-    r"\s*(?:[,;](?=\s)|[.!?](?=\s)|[，。；！]|\bso\s+(?=i\b|that\b)|\b(?:because|since)\b|—| - )\s*", re.IGNORECASE
-)
-_AGAINST = re.compile(
-    r"\b(?:don['’]?t|do not|not|never|no longer|if|unless|when|should|would|was|were)\b"
-    r"|\b(?:said|says|told|asked|why|how|who|what)\b"
-    r"|[?？]|别|不要|不用|没|如果|要是|为什么|怎么|说|问|曾",
-    re.IGNORECASE,
-)
-# Where several clauses could be commands, one that begins like this only gives the reason.
-_STATES = re.compile(r"\s*(?:i['’]?m|i am|it['’]?s|it is|there['’]?s|my|the|我|这|那)\b", re.IGNORECASE)
 _POLITE = re.compile(
     r"\s*(?:please\s+)?(?:can|could|would|will)\s+(?:you|we|i)\b|能不能|能|可以|可不可以|请问", re.IGNORECASE
 )
@@ -36,6 +26,9 @@ _QUESTION = re.compile(
     r"|.*(?:吗|什么|几|哪|谁|怎么|多少|呢)",
     re.IGNORECASE,
 )
+# What a negation may ask for: its words are those of the template. The second kind only as "别放了", never as "别放".
+_MAY_NEGATE = frozenset({"dnd", "ringer", "remember", "forget"})
+_ENDS = frozenset({"torch_off", "pause_music", "record_stop", "wifi_off", "bluetooth_off", "battery_saver", "media_volume"})
 _IDLE = frozenset({"greeting", "thanks", "bye"})
 
 
@@ -60,14 +53,22 @@ def understood(sentence: str, now: datetime) -> Understood:
 
 def _in(language: str, sentence: str, now: datetime) -> Understood:
     whole = _heard(language, sentence, now)
+    if remarks.negated(sentence):
+        return Understood(language, (whole,) if whole and _may_negate(whole, sentence) else ())
     if whole is not None:
         return Understood(language, (whole,), False) if not _carries(language, whole, now) else _crowd(language)
     return (
         _joined(language, sentence, now)
         or _loosely(language, sentence)
         or _beside(language, sentence, now)
+        or _opened(language, sentence, now)
+        or _run_on(language, sentence, now)
         or Understood(language)
     )
+
+
+def _may_negate(whole: Heard, sentence: str) -> bool:
+    return whole.intent in _MAY_NEGATE or (whole.intent in _ENDS and remarks.ceases(sentence))
 
 
 def _loosely(language: str, sentence: str) -> Understood | None:
@@ -113,17 +114,49 @@ def _joined(language: str, sentence: str, now: datetime) -> Understood | None:
 
 def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
     """One command beside clauses that only explain it ("it's dark, turn the torch on") and do not speak against it."""
-    clauses = [c for c in _CLAUSES.split(sentence) if c.strip()]
-    if not 1 < len(clauses) <= 4:
+    clauses = remarks.clauses(sentence)
+    if not 1 < len(clauses) <= 4 or any(remarks.negated(c) for c in clauses):
         return None
     heard = [_part(language, c, now) for c in clauses]
     pairs = [(c, h) for c, h in zip(clauses, heard, strict=True) if h is None or h.intent not in _IDLE]
-    asking = [h for c, h in pairs if h is not None and not _STATES.match(c)]
+    asking = [h for c, h in pairs if h is not None and not remarks.states(c)]
     said = asking or [h for _, h in pairs if h is not None]
     found = tuple(h for n, h in enumerate(said) if h not in said[:n])
-    remarks = [c for c, h in pairs if h is None]
-    if not found or any(_AGAINST.search(r) for r in remarks):
+    if not found:
+        return _about(language, clauses, now)
+    at = max(n for n, (_, h) in enumerate(pairs) if h is not None)
+    if not all(remarks.harmless(c, before=n < at) for n, (c, h) in enumerate(pairs) if h is None):
         return None
-    if len(found) > 1 or not remarks:
+    if len(found) > 1 or all(h is not None for _, h in pairs):
         return _crowd(language) if any(h.intent in WHOLE for h in found) else Understood(language, found)
     return None if found[0].intent in WHOLE else Understood(language, found)
+
+
+def _about(language: str, clauses: list[str], now: datetime) -> Understood | None:
+    """The first clause names what the second one means by "it"."""
+    if len(clauses) != 2 or not remarks.harmless(clauses[0], before=True):
+        return None
+    sentence = remarks.about(*clauses)
+    found = _part(language, sentence, now) if sentence else None
+    return None if found is None or found.intent in WHOLE else Understood(language, (found,))
+
+
+def _opened(language: str, sentence: str, now: datetime) -> Understood | None:
+    """A command behind a circumstance in one of the few set forms; only so may one that stands alone have company."""
+    first, *rest = remarks.clauses(sentence)[:2] or [""]
+    start = sentence.find(rest[0], len(first)) if rest else -1
+    places = [(first, sentence[start:])] if start > 0 else list(remarks.opened(sentence))
+    for remark, command in places:
+        found = _heard(language, command, now) if remarks.circumstance(remark) else None
+        if found is not None and not found.loose and not _carries(language, found, now):
+            return Understood(language, (found,))
+    return None
+
+
+def _run_on(language: str, sentence: str, now: datetime) -> Understood | None:
+    """A dictated command with its reason run on to it."""
+    for command, remark in remarks.run_on(sentence):
+        found = _part(language, command, now) if remarks.harmless(remark, before=False) else None
+        if found is not None and found.intent not in WHOLE:
+            return Understood(language, (found,))
+    return None

@@ -1,0 +1,130 @@
+"""What people say beside a command: why they want it, where they are, what it is about, and what speaks against it."""
+
+import re
+from collections.abc import Iterator
+
+_CLAUSES = re.compile(
+    r"\s*(?:[,;:](?=\s)|[.!?](?=\s)|[，。；！？]|—| - |\bso\s+(?=(?:i|that|we|the|my|he|she|it|they)\b)"
+    r"|\b(?=before\s+(?:i|we|my|the|it|he|she|they)\b)|\b(?=(?:or|and)\s+(?:i['’]ll|i['’]m|else)\b)"
+    r"|\b(?:because|since|cause|as)\s+(?=(?:i|we|my|the|it|he|she|they|there|i['’]m|it['’]s|we['’]re)\b)"
+    r"|\b(?=(?:while|but)\s+(?:i|we)\b))\s*",
+    re.IGNORECASE,
+)
+_AGAINST = re.compile(
+    r"\b(?:if|unless|would|were|whenever|pretend|imagine|suppose|joke|movie|film|novel|lyrics|example|sentence|phrase)\b"
+    r"|^\W*(?:when|once|until|as\s+soon|after|every\s+time|why|how|who|what\s+(?:if|happens|does|would)|should|shall)\b"
+    r"|^\W*(?:(?:please|but|or|well|oh|no|actually|just|and|wait)\W+)*"
+    r"(?:don['’]?t|do\s+not|not|never|no(?!\s+\w+\s+\w)|nope|cancel|stop\s+that|forget\s+(?:it|that)|wait|kidding)\b"
+    r"|\byou\s+(?:don['’]?t|do\s+not|should(?:n['’]?t)?|needn['’]?t|mustn['’]?t|can['’]?t|never)\b|\bno\s+need\b"
+    r"|\bi\s+(?:don['’]?t|do\s+not|did(?:n['’]?t|\s+not)|wouldn['’]?t|never)\s+(?:want\s+you|mean|meant|say|said|ask|tell|think)\b"
+    r"|如果|要是|假如|假设|万一|的话|为什么|怎么|算了|开玩笑|等等|不用了|不必|没必要|(?:的?时候|之?后|时)$|曾"
+    r"|(?:别|不要|不用|甭)(?:再|给我|帮我|把.{1,6})?(?:开|关|打|放|播|停|调|设|弄|连|录|删|发|存|记|念|读|查|动|这样|了$)",
+    re.IGNORECASE,
+)
+_SPEAKS = re.compile(
+    r"\b(?:said|says?|told|tells?|asked|asks?|wrote|writes|reads|shouted|thinks?|wants?)\b|[说问讲喊叫]|告诉|写着", re.IGNORECASE
+)
+_SPOKEN = re.compile(
+    r"^\W*(?:\w+\s+){0,2}(?:said|says|told|asked|shouted|wrote)\b(?!\s+(?:i|we|to\s+(?:use|save))\b)|^.{1,6}[说问喊讲]$",
+    re.IGNORECASE,
+)
+_NEGATED = re.compile(
+    r"^\W*(?:(?:please|hey|no|ok(?:ay)?|well|actually|and|but|so|just|oh|palmclaw)\W+)*"
+    r"(?:don['’]?t|do\s+not|never|(?:there['’]?s\s+|there\s+is\s+)?no\s+need|let['’]?s\s+not|rather\s+not"
+    r"|(?:you|we)\s+(?:really\s+)?(?:don['’]?t|do\s+not|needn['’]?t|need\s+not|shouldn['’]?t|should\s+not|mustn['’]?t|must\s+not|can['’]?t|cannot)"
+    r"|i\s+(?:really\s+)?(?:don['’]?t|do\s+not|didn['’]?t|did\s+not|wouldn['’]?t|never)\s+(?:want|need|ask|tell|mean|like|say|said|plan|intend)(?:ed)?"
+    r"\s+(?:you\s+)?to\b|i(?:['’]d|\s+would)\s+rather(?:\s+you)?\s+(?:not|didn['’]?t))\b"
+    r"|^\W*(?:请|麻烦|你|您|我|先|千万|可|就|都|那|还是|现在|暂时|今天|今晚|明天|也)*"
+    r"(?:别|不要|不用|不必|甭|用不着|没必要|不需要|无需|不想|不准|不许|不能|不该|没让你|没叫你|没要你|没说要)"
+    r"|(?:不用|不要|别|不必|不需要|没必要)(?:再|帮我|给我|你|急着|去|现在)*(?:关|停|退出|断)",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\s*(?:i['’]?m|i am|i['’]ve|it['’]?s|it is|there['’]?s|this|my|the|we|i|he|she|they|我|这|那|他|她)\b", re.IGNORECASE
+)
+_CIRCUMSTANCE = re.compile(
+    r"^\W*(?:(?:hey|hi|ok(?:ay)?|oh|so|sorry|hello)\W+)*(?:"
+    r"(?:i|we)(?:['’]?m|['’]re|\s+am|\s+are)(?:\s+(?:still|currently|just|really|kind\s+of|a\s+bit))?\s+(?:in|at|on|out|off|home|stuck|driving|"
+    r"running|cooking|busy|late|about|walking|heading|going|leaving|behind|nearly|almost|here|back|carrying|holding|having|baking|riding|cycling|travell?ing|waiting)\b"
+    r"|(?:i|we)(?:['’]ve|\s+have)\s+(?:got\s+)?(?:my|our|both|no|just|only|a|an)\b|(?:i|we)(?:['’]ve)?\s+(?:just|only\s+just)\s+\w+"
+    r"|(?:we|i)['’](?:re|m)\s+out\s+of\b|my\s+\w+(?:\s+\w+)?\s+(?:is|are)\b|(?:just|finally)\s+\w+|new\s+\w+|(?:the\s+)?(?:traffic|train|bus|meeting|class|flight)\b"
+    r"|(?:我|我们|咱们)(?:现在|这会儿|正|还|刚|刚刚|马上|快)*(?:在|手上|手里|堵|开车|开会|忙|到|要|做饭|走|出门|迟到|晚|没带|拎|路上|认识|回)"
+    r"|(?:刚|正|马上|路上|堵车|开车|开会|手上|手里|外面|家里|.{1,6}(?:没了|用完了|喝完了|吃完了|又没了|快没了)$))",
+    re.IGNORECASE,
+)
+_DOUBT = re.compile(
+    r"\b(?:not|never|n['’]t|story|game|joke|film|movie|book|sure|sad|afraid|wondering|thinking|writing|reading|talking|learning)\b|\w+n['’]t\b|小说|故事|电影|游戏|在想|考虑|不",
+    re.IGNORECASE,
+)
+_TOPIC = re.compile(
+    r"(?P<topic>.+?)(?:\s+(?:is|are|was|has|have|keeps?|hurts?|needs?|seems?|looks?|sounds?)\b.*|['’]s\s+.*)?$", re.IGNORECASE
+)
+_TOPIC_ZH = re.compile(
+    r"(?P<topic>.{1,12}?)(?:一直|太|很|有点|有些|好(?=[吵暗亮大小])|已经|还|总|老|亮着|响着|开着|连着|不用|用不着|不需要).*$"
+)
+_PRONOUN = re.compile(r"\b(?:it|them|that)\b", re.IGNORECASE)
+_PRONOUN_ZH = re.compile(r"把?(?:它|这个|那个)(?:给)?")
+_RUN_ON = re.compile(
+    r"\s+(?=(?:i['’]m|i\s+am|i['’]ve|i\s+(?:can|can['’]t|cannot|need|want|have|got|keep)|i['’]ll|it['’]s|it\s+is|this\s+is|that['’]s|there['’]s"
+    r"|we['’]re|we\s+are|we['’]ve|my\s+\w+\s+(?:is|are))\s)",
+    re.IGNORECASE,
+)
+_COMMANDS = re.compile(
+    r"\s+(?=(?:turn|switch|set|put|open|play|pause|stop|start|show|tell|read|what['’]?s?|where|how|could|can|please|make|find|check|call|text)\s)",
+    re.IGNORECASE,
+)
+
+
+def clauses(sentence: str) -> list[str]:
+    return [c.strip() for c in _CLAUSES.split(sentence) if c.strip(" ,.!?，。")]
+
+
+def negated(sentence: str) -> bool:
+    """Whether it asks for something not to be done."""
+    return _NEGATED.search(sentence) is not None
+
+
+def ceases(sentence: str) -> bool:
+    """ "别放了": the final 了 makes a negation a wish that something should end."""
+    first = re.split(r"[，,。！]", sentence.strip(" 。！!.，"))[0].rstrip("吧呀啊呢")
+    return first.endswith(("了", "啦")) and re.search(r"(?:不用|不要|别|不必)[^，]{0,4}[关停断退]", first) is None
+
+
+def states(clause: str) -> bool:
+    """Whether the clause begins like one that only gives the reason."""
+    return _STATES.match(clause) is not None
+
+
+def harmless(remark: str, *, before: bool) -> bool:
+    """Whether the remark neither takes the command back nor makes it conditional nor somebody else's words."""
+    spoken = (_SPEAKS if before else _SPOKEN).search(remark)
+    return spoken is None and _AGAINST.search(remark) is None
+
+
+def circumstance(remark: str) -> bool:
+    """One of the few forms in which people say where they are or why they ask, short and certain."""
+    short = len(remark.split()) <= 10 and len(remark) <= 60
+    return short and _CIRCUMSTANCE.match(remark) is not None and not _DOUBT.search(remark) and harmless(remark, before=True)
+
+
+def about(first: str, command: str) -> str | None:
+    """ "X is too loud, turn it down" with the X in the place of the pronoun; "X太吵，帮我调小" with X in front."""
+    chinese = _TOPIC_ZH.match(first)
+    if chinese:
+        return chinese["topic"] + _PRONOUN_ZH.sub("", command)
+    topic = _TOPIC.match(first)
+    if topic is None or not _PRONOUN.search(command):
+        return None
+    return _PRONOUN.sub(lambda _: topic["topic"], command, count=1)
+
+
+def run_on(sentence: str) -> Iterator[tuple[str, str]]:
+    """A dictated command and the remark behind it, where no stop parts them; at most two places are tried."""
+    for found in list(_RUN_ON.finditer(sentence))[:2]:
+        yield sentence[: found.start()], sentence[found.end() :]
+
+
+def opened(sentence: str) -> Iterator[tuple[str, str]]:
+    """A dictated remark and the command behind it."""
+    for found in list(_COMMANDS.finditer(sentence))[:2]:
+        yield sentence[: found.start()], sentence[found.end() :]
