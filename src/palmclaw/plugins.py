@@ -7,6 +7,7 @@ writes the index.
 
 import hashlib
 import json
+import logging
 import os
 import pkgutil
 import sys
@@ -23,6 +24,7 @@ from palmclaw.core.plugin import Kind, Parts, Plugin
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Module, Tool
 
+log = logging.getLogger(__name__)
 INDEX = Path(__file__).parent / "tools" / "index.json"
 
 
@@ -149,7 +151,10 @@ def _files(folder: str, without: Mapping[str, Any]) -> Iterator[ModuleType]:
         if name not in without:
             yield import_module(f"palmclaw.{folder}.{name}")
     for entry in _entries(folder):
-        yield entry.load()
+        try:
+            yield entry.load()
+        except (ImportError, OSError) as error:  # one broken package must not keep the phone from starting
+            log.warning("extension %s is left out: %s", entry.name, error)
 
 
 def _modules(folder: str, name: str) -> Iterator[ModuleType]:
