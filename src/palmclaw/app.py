@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from palmclaw.config import Settings
 from palmclaw.core.device import DEVICE
 from palmclaw.core.errors import ConfigError, StorageError
 from palmclaw.core.plugin import Kind, Parts
-from palmclaw.core.ports import CLOCK, ROUTES, Approver, Provider
+from palmclaw.core.ports import CLOCK, LIMITS, ROUTES, Approver, Provider
 from palmclaw.core.tools import Module, Service
 from palmclaw.guard.marks import MARKS, Marks
 from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
@@ -28,8 +28,6 @@ from palmclaw.storage.database import Database
 from palmclaw.storage.journal import Approvals, CallJournal
 from palmclaw.storage.lock import HomeLock
 from palmclaw.storage.sessions import Sessions
-
-COMMON_PROVIDER_KEYS = frozenset({"model", "base_url", "api_key", "proxy", "headers"})
 
 
 @dataclass(slots=True)
@@ -43,6 +41,7 @@ class App:
     tools: plugins.Tools
     modules: dict[str, Module]
     database: Database
+    outside: Mapping[str, Path] = field(default_factory=dict)
     _provider: Provider | None = field(default=None)
     _routes: ModuleRoutes | None = field(default=None)
 
@@ -62,9 +61,7 @@ class App:
 
     def provider_named(self, name: str) -> Provider:
         """Raises ConfigError when there is none of that name, or its settings are wrong."""
-        known = {f.name for f in fields(plugins.load(Kind.PROVIDER, name).config)}
-        dropped = {"name"} | (COMMON_PROVIDER_KEYS - known)
-        table = {k: v for k, v in self.settings.provider.items() if k not in dropped}
+        table = {k: v for k, v in self.settings.provider.items() if k != "name"}
         provider: Provider = plugins.build(Kind.PROVIDER, name, table, self._parts())
         return provider
 
@@ -82,14 +79,13 @@ class App:
 
     def workspace(self, session: str) -> Workspace:
         """The folders that a session's file tools may reach, made if they are not there."""
-        outside = {str(Path(p)): Path(p) for p in self.settings.files.outside}
         roots = {"session": self.home.workspace(session), "shared": self.home.shared}
         try:
             for folder in roots.values():
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise StorageError(f"cannot write in {self.home.root}: {error.strerror}", _CHOOSE_HOME) from error
-        return Workspace({**roots, **outside})
+        return Workspace({**roots, **self.outside}, hidden=(self.home.root,))
 
     def _parts(self) -> Parts:
         return Parts(self.home.root, self.device, self.settings.limits, self.environ)
@@ -107,7 +103,8 @@ def assembled(environ: Mapping[str, str], *, device: str = "", readonly: bool = 
     phone = plugins.build(Kind.DEVICE, device or settings.device_name, table, parts)
     tools, modules = plugins.tools()
     offered = _without_disabled(settings, tools, modules)
-    return App(home, settings, environ, phone, _described(tools, offered), offered, Database(home.database, readonly))
+    database, outside = Database(home.database, readonly), config.outside(settings.files.outside, home)
+    return App(home, settings, environ, phone, _described(tools, offered), offered, database, outside)
 
 
 @asynccontextmanager
@@ -154,6 +151,7 @@ def _services(app: App, workspace: Workspace, marks: Marks) -> dict[Service[Any]
         CLOCK: app.device,
         ROUTES: app.routes(),
         WORKSPACE: workspace,
+        LIMITS: app.settings.limits,
         MARKS: marks,
         TRASH: app.home.trash,
     }

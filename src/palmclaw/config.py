@@ -4,7 +4,7 @@ import difflib
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import BadArguments, ConfigError, StorageError
 from palmclaw.core.limits import Limits
+from palmclaw.guard.durable import replaced
 from palmclaw.paths import Home
 
 ENVIRONMENT = {
@@ -61,7 +62,7 @@ class Settings:
 def load(home: Home, environ: Mapping[str, str]) -> Settings:
     """The configuration as it holds now. Raises ConfigError naming file, line and key."""
     table = read(home.config)
-    key = read(home.secrets).get("provider", {}).get("api_key")
+    key = stored_key(home)
     provider = table.get("provider", {})
     if key and isinstance(provider, dict) and "api_key" not in provider:
         table["provider"] = {**provider, "api_key": key}
@@ -70,10 +71,20 @@ def load(home: Home, environ: Mapping[str, str]) -> Settings:
     return _with_provider(settings, {**_without_foreign_key(settings.provider, chosen), **chosen})
 
 
+def stored_key(home: Home) -> str:
+    """The key in the file of its own, or an empty text. Raises ConfigError for a file of another shape."""
+    provider = read(home.secrets).get("provider", {})
+    key = provider.get("api_key", "") if isinstance(provider, dict) else None
+    if not isinstance(key, str):
+        hint = "Set the key again: palmclaw config set provider.api_key KEY"
+        raise ConfigError("", f"{home.secrets}: expected a text provider.api_key", hint)
+    return key
+
+
 def read(path: Path) -> dict[str, Any]:
     """A TOML file as a table; empty when there is none."""
     try:
-        return tomllib.loads(path.read_text("utf-8"))
+        return tomllib.loads(path.read_text("utf-8-sig"))
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -100,19 +111,29 @@ def known_keys() -> list[str]:
     return [f"{table}.{key}" for table, keys in names.items() for key in keys]
 
 
-def write_secret(path: Path, text: str) -> None:
-    """Replace a file whole, readable by its owner alone."""
-    temporary = path.with_suffix(".new")
+def write(path: Path, text: str) -> None:
+    """Replace a file of the home, which is made if it is not there. Raises StorageError."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(descriptor)
-        temporary.replace(path)
     except OSError as error:
         raise StorageError(f"cannot write {path}: {error.strerror}", "Is the disk full or read-only?") from error
+    replaced(path, text.encode())
+
+
+def outside(named: Iterable[str], home: Home) -> dict[str, Path]:
+    """The folders that [files] opens, by their absolute path. Raises ConfigError."""
+    return {str(path): path for path in (_outside(text, home) for text in named)}
+
+
+def _outside(text: str, home: Home) -> Path:
+    path = Path(text).expanduser() if text.partition("/")[0] == "~" else Path(text)
+    if not path.is_absolute():
+        raise ConfigError("files.outside", f"{text} is no absolute path", "Write it like /sdcard/Documents.")
+    if not path.is_dir():
+        raise ConfigError("files.outside", f"there is no folder {path}", "Make it, or take it out of the list.")
+    if home.root.is_dir() and any(os.path.samefile(place, home.root) for place in (path, *path.resolve().parents)):
+        raise ConfigError("files.outside", f"{path} is the agent's own folder", "Choose one outside PALMCLAW_HOME.")
+    return path
 
 
 def _with_provider(settings: Settings, provider: dict[str, Any]) -> Settings:

@@ -12,7 +12,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -25,6 +25,7 @@ from palmclaw.core.ports import Request
 from palmclaw.core.tools import Module, Tool
 
 log = logging.getLogger(__name__)
+COMMON = frozenset({"model", "base_url", "api_key", "proxy", "headers"})
 INDEX = Path(__file__).parent / "tools" / "index.json"
 
 
@@ -45,12 +46,17 @@ def load(kind: Kind, name: str) -> Plugin:
 
 def build(kind: Kind, name: str, table: dict[str, Any], parts: Parts) -> Any:
     """Decode the user's table with the extension's own config class and create the object."""
+    return load(kind, name).create(checked(kind, name, table), parts)
+
+
+def checked(kind: Kind, name: str, table: dict[str, Any]) -> Any:
+    """An extension's configuration from the user's table, without what only other extensions of its kind take."""
     found = load(kind, name)
+    foreign = COMMON - {f.name for f in fields(found.config)}
     try:
-        config: Any = decode(found.config, table)
+        return decode(found.config, {k: v for k, v in table.items() if k not in foreign})
     except BadArguments as error:
         raise ConfigError(kind.value.removesuffix("s"), "; ".join(error.problems)) from error
-    return found.create(config, parts)
 
 
 def to_wire(name: str) -> Callable[[Request], dict[str, Any]]:

@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -143,6 +144,51 @@ def test_a_full_disk_ends_the_turn_and_the_next_one_works() -> None:
     assert "Traceback" not in done.stderr
     assert log()[: len(before)] == before
     assert run("chat", "turn the torch off").returncode == 0
+
+
+def test_bytes_that_are_no_text_are_shown_as_what_they_are() -> None:
+    command = f"printf 'turn the torch on \\377' | {sys.executable} -m palmclaw chat -"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert log()[0]["parts"][0]["text"] == "turn the torch on \ufffd"
+    command = f"{sys.executable} -m palmclaw chat --session \"$(printf 'caf\\351')\" hi"
+    assert subprocess.run(["sh", "-c", command], capture_output=True, timeout=60, check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("redirect", "code"), [("<&-", 0), (">&-", 0), ("2>&-", 0)])
+def test_a_closed_stream_is_no_crash(redirect: str, code: int) -> None:
+    command = f"{sys.executable} -m palmclaw chat 'turn the torch on' {redirect}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
+    assert log()[-1]["role"] == "assistant"
+
+
+def test_no_message_and_no_standard_input_is_a_usage_error() -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m palmclaw chat <&-"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+
+
+def test_a_damaged_message_does_not_hide_the_others(home: Path) -> None:
+    run("chat", "turn the torch on")
+    with sqlite3.connect(home / "palmclaw.db") as db:
+        db.execute("UPDATE message SET body='{\"role\":' WHERE position=1")
+    db.close()
+    assert "damaged" in run("sessions", "show").stdout
+    assert [m["role"] for m in log()] == ["user", "note", "tool", "assistant"]
+    assert run("chat", "turn the torch off").returncode == 0
+
+
+@pytest.mark.parametrize("content", [b"null", b"{}", b"[]", b"", b"\0" * 100, b'{"device": {'])
+def test_a_damaged_phone_is_kept_aside(home: Path, content: bytes) -> None:
+    home.mkdir(parents=True)
+    (home / "phone.json").write_bytes(content)
+    done = run("chat", "turn the torch on")
+    assert (done.returncode, "damaged" in done.stderr) == (1, True)
+    kept = [f for f in home.iterdir() if "damaged" in f.name]
+    assert [f.read_bytes() for f in kept] == [content]
+    assert run("chat", "turn the torch on").returncode == 0
 
 
 def test_a_turn_that_was_killed_is_closed_at_the_next_start(home: Path) -> None:

@@ -226,6 +226,53 @@ def test_a_wrong_setting_is_refused_and_the_file_left_alone(home: Path, key: str
     assert (home / "config.toml").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        ("provider.name", "oracle", "no provider named 'oracle'"),
+        ("provider.nope", "x", "nope: no such field"),
+        ("device.name", "toaster", "no device named 'toaster'"),
+        ("tools.disabled", "[1", "is no list"),
+    ],
+)
+def test_what_an_extension_would_refuse_later_is_refused_now(home: Path, key: str, value: str, problem: str) -> None:
+    with pytest.raises(PalmclawError, match=problem):
+        run("config", "set", key, value)
+    assert not (home / "config.toml").exists()
+
+
+def test_a_list_may_be_written_both_ways_and_headers_are_secret() -> None:
+    run("config", "set", "tools.disabled", '["call", "sms_send"]')
+    assert run("config", "get", "tools.disabled").stdout == "call,sms_send\n"
+    run("config", "set", "provider.base_url", "http://localhost:1/v1")
+    result = run("config", "set", "provider.headers.X-Thing", "topsecretvalue")
+    assert "topsecret" not in result.stderr
+    assert "topsecret" not in run("config", "get").stdout
+
+
+def test_a_switched_off_tool_is_not_offered() -> None:
+    run("config", "set", "tools.disabled", "find_tools")
+    body = json.loads(run("prompt", "--json", "hi").stdout)
+    assert [t["function"]["name"] for t in body["tools"]] == ["ask"]
+
+
+@pytest.mark.parametrize("text", ["provider = 3", "[provider]\napi_key = 5"])
+def test_a_key_file_of_another_shape_is_named(home: Path, text: str) -> None:
+    home.mkdir(parents=True)
+    (home / "secrets.toml").write_text(text)
+    with pytest.raises(PalmclawError, match=r"secrets\.toml: expected a text provider\.api_key"):
+        run("chat", "hi")
+    assert "✗ configuration" in run("doctor", fails=True).stdout
+
+
+def test_a_mark_at_the_beginning_of_the_file_does_no_harm(home: Path) -> None:
+    home.mkdir(parents=True)
+    (home / "config.toml").write_bytes(b"\xef\xbb\xbf[limits]\r\nrounds = 5\r\n")
+    assert run("config", "get", "limits.rounds").stdout == "5\n"
+    run("config", "set", "limits.rounds", "6")
+    assert run("config", "get", "limits.rounds").stdout == "6\n"
+
+
 def test_an_unknown_setting_is_not_shown() -> None:
     with pytest.raises(PalmclawError, match="no such setting"):
         run("config", "get", "nonsense")

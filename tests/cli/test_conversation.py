@@ -178,9 +178,21 @@ def test_the_terminal_speaks_chinese(terminal: Terminals, monkeypatch: pytest.Mo
     t = terminal(steps=[SEND, {"text": "好的"}])
     t.shows("输入消息.*›")
     t.type("发短信\r")
-    t.shows("可以这样做吗")
+    shown = t.shows("可以这样做吗")
+    assert re.search("发送短信.*收件人.*内容.*要替你说话", shown, re.DOTALL)
     t.type("n\r")
     t.shows("好的.*›")
+
+
+def test_what_was_typed_before_the_question_is_no_answer(terminal: Terminals) -> None:
+    t = terminal(steps=[SEND, {"text": "Not sent."}])
+    t.shows("›")
+    before = len(out(t.home)) if (t.home / "phone.json").exists() else 0
+    t.type("text her\ro\r")
+    t.shows(r"\[n\]o")
+    t.type("\r")
+    t.shows("said no.*Not sent.*›")
+    assert len(out(t.home)) == max(before, 2)
 
 
 def test_an_unclear_answer_is_asked_once_more_and_then_is_a_no(terminal: Terminals) -> None:

@@ -195,6 +195,12 @@ def test_what_is_not_plain_is_not_guessed(value: Any) -> None:
         decode_mending(Everything, value)
 
 
+def test_a_number_may_be_beyond_all_bounds() -> None:
+    huge = 10**5_000
+    assert problems({"name": "x", "number": huge}) == ("number: must be 1 to 9, got a number of more than 40 digits",)
+    assert problems({"name": "x", "ratio": huge}) == ("ratio: expected number, got a number of more than 40 digits",)
+
+
 def test_strict_decoding_mends_nothing() -> None:
     assert problems({"name": "x", "number": "5"}) == ("number: expected integer, got '5'",)
     assert problems('{"name": "x"}') == ('arguments: expected an object, got \'{"name": "x"}\'',)

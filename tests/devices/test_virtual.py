@@ -214,12 +214,9 @@ async def test_the_file_is_private_and_stays_so(tmp_path: Path) -> None:
     await phone.do(c.SetTorch(True))
     path = tmp_path / "new" / "home" / "phone.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    leftover = path.with_suffix(".tmp")
-    leftover.write_text("half")
-    leftover.chmod(0o666)
+    path.chmod(0o666)
     await phone.do(c.SetTorch(False))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert not leftover.exists()
 
 
 @pytest.mark.parametrize(
@@ -266,7 +263,7 @@ def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path: Path) -> None:
         "    print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", script, str(tmp_path)], capture_output=True, text=True, check=True)
-    assert done.stdout == "cannot write phone.json: File too large\n"
+    assert done.stdout == f"cannot write {tmp_path}/phone.json: File too large\n"
     assert (tmp_path / "phone.json").read_bytes() == before
     assert sorted(f.name for f in tmp_path.iterdir()) == ["phone.json", "phone.lock"]
 
@@ -277,9 +274,6 @@ def test_a_place_that_cannot_hold_a_phone(tmp_path: Path) -> None:
         phone_in(tmp_path / "file").now()
     with pytest.raises(StorageError, match=r"cannot write phone.json: File exists"):
         phone_in(tmp_path / "file").reset()
-    (tmp_path / "tmp" / "phone.tmp").mkdir(parents=True)
-    with pytest.raises(StorageError, match=r"cannot write phone.json: Is a directory"):
-        phone_in(tmp_path / "tmp").now()
     (tmp_path / "home" / "phone.json").mkdir(parents=True)
     with pytest.raises(StorageError, match=r"cannot read phone.json: Is a directory"):
         phone_in(tmp_path / "home").now()

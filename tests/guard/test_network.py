@@ -17,7 +17,8 @@ PRIVATE = [
     "http://192.168.1.1/", "http://172.16.0.1/", "http://100.64.0.1/", "http://0.0.0.0/", "http://224.0.0.1/",
     "http://[ff02::1]/", "http://255.255.255.255/", "http://localhost/", "http://localhost./", "http://LOCALHOST:80/",
     "http://a.localhost/", "http://printer.local/", "http://router.lan/", "http://box.home.arpa/", "http://x.internal/",
-    "http://printer/", "http://0x/", "http://１２７.0.0.1/", "http://127.0.0。1/", "http://①②⑦.0.0.1/",
+    "http://printer/", "http://0x/", "http://localhost.localdomain/", "http://[fec0::1]/", "http://fritz.box/",
+    "http://[64:ff9b:1::7f00:1]/", "http://foo.ｌocalhost/", "http://127.0.0.%31/", "http://１２７.0.0.1/", "http://127.0.0。1/", "http://①②⑦.0.0.1/",
     "http://192.168.0.1。/", "http://x.ｌｏｃａｌ/", "http://%31%32%37.0.0.1/", "http://" + "1" * 5000 + "/", "http://[2001:0:53aa:64c:0:fbff:80ff:fffe]/",
 ]  # fmt: skip
 ODD = [

@@ -30,6 +30,10 @@ def space(tmp_path: Path) -> Workspace:
     return Workspace({"session": tmp_path / "mine", "shared": tmp_path / "shared"})
 
 
+def nothing(place: Path) -> None:
+    """For those who need not know where it went."""
+
+
 def base(space: Workspace) -> Path:
     return space.roots["session"]
 
@@ -157,7 +161,7 @@ def test_a_folder_swapped_for_a_link_is_not_written_through(space: Workspace, tm
 
 
 def test_a_folder_swapped_for_a_link_is_not_deleted_through(space: Workspace, tmp_path: Path) -> None:
-    swapped(space, tmp_path, lambda path: space.discard(path, tmp_path / "trash"))
+    swapped(space, tmp_path, lambda path: space.discard(path, tmp_path / "trash", nothing))
 
 
 def test_a_folder_swapped_for_a_link_is_not_moved_through(space: Workspace, tmp_path: Path) -> None:
@@ -182,7 +186,7 @@ def test_a_read_path_is_not_written(space: Workspace) -> None:
         lambda: space.replace(path, b"x"),
         lambda: space.move(path, other),
         lambda: space.move(other, path),
-        lambda: space.discard(path, base(space)),
+        lambda: space.discard(path, base(space), nothing),
     ]
     for act in acts:
         with pytest.raises(OutOfBounds):
@@ -277,18 +281,19 @@ def test_stat_never_looks_behind_a_link(space: Workspace) -> None:
 
 
 def test_discarded_files_can_be_taken_back(space: Workspace, tmp_path: Path) -> None:
-    trash = tmp_path / "trash"
+    trash, places = tmp_path / "trash", list[Path]()
     for text in ("a", "b"):
         space.replace(space.resolve("x.txt", WRITE), text.encode())
-        space.discard(space.resolve("x.txt", WRITE), trash)
+        space.discard(space.resolve("x.txt", WRITE), trash, places.append)
     assert {p.name: p.read_text() for p in trash.iterdir()} == {"x.txt": "a", "1-x.txt": "b"}
+    assert places == [trash / "x.txt", trash / "1-x.txt"]
 
 
 @pytest.mark.parametrize("text", ["", "shared://"])
 def test_a_root_is_neither_moved_nor_deleted(space: Workspace, tmp_path: Path, text: str) -> None:
     root = space.resolve(text, WRITE)
     with pytest.raises(OutOfBounds):
-        space.discard(root, tmp_path / "trash")
+        space.discard(root, tmp_path / "trash", nothing)
     with pytest.raises(OutOfBounds):
         space.move(root, space.resolve("x", WRITE))
     with pytest.raises(OutOfBounds):

@@ -8,7 +8,10 @@ import pytest
 
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import ToolError
+from palmclaw.core.limits import Limits
+from palmclaw.core.ports import LIMITS
 from palmclaw.core.tools import Access, Effect, Outcome, Preview, Tool, ToolContext
+from palmclaw.guard import workspace
 from palmclaw.guard.marks import MARKS, Marks
 from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
 from palmclaw.tools import files
@@ -26,6 +29,7 @@ class Desk:
         self.marks = Marks(folder / "marks.json")
         self.trash = folder / "trash"
         self.tainted = False
+        self.limits = Limits()
 
     def put(self, name: str, content: str | bytes) -> Path:
         path = self.base / name
@@ -38,7 +42,9 @@ class Desk:
 
     @property
     def context(self) -> ToolContext:
-        services: dict[Any, Any] = {WORKSPACE: self.workspace, MARKS: self.marks, TRASH: self.trash}
+        services: dict[Any, Any] = {
+            WORKSPACE: self.workspace, MARKS: self.marks, TRASH: self.trash, LIMITS: self.limits,
+        }  # fmt: skip
         return ToolContext("s", "t", "c", services, tainted=self.tainted)
 
     async def outcome(self, tool: Tool, **values: Any) -> Outcome:
@@ -106,7 +112,7 @@ async def test_a_walk_never_meets_another_sessions_files(desk: Desk, tmp_path: P
 
 
 async def test_a_walk_is_bounded(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_WALKED", 2)
+    monkeypatch.setattr(workspace, "MAX_WALKED", 2)
     for name in "abc":
         desk.put(name, "x")
     assert await desk(files.file_find, pattern="*") == {"files": ["a", "b"]}

@@ -121,7 +121,7 @@ class _Run:
             self._stop(Stop.CANCELLED, _STOPPED)
 
     async def _run_batch(self, batch: tuple[ToolCall, ...]) -> AsyncIterator[Event]:
-        if self.turn.interrupt.is_set:
+        if self.turn.interrupt.is_set or (self.end is not None and self.end.stop is Stop.ERROR):
             for call in batch:
                 yield MessageAdded(await self.agent.toolbox.abandon(call, self.turn))
             return
@@ -161,7 +161,7 @@ class _Run:
         result = message.results[0]
         yield MessageAdded(message)
         yield ToolEnded(call, result)
-        if self.repeats.seen(call, message):
+        if self.repeats.seen(call, message, reads=self.agent.toolbox.only_reads(call)):
             self._stop(Stop.ERROR, _repeated(call, self.repeats.limit))
         elif result.terminal and result.error is None:
             self._stop(Stop.TERMINAL_TOOL)

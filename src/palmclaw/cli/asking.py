@@ -1,9 +1,11 @@
 """Asks the person at the terminal whether a call may run."""
 
+import termios
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.input.typeahead import clear_typeahead
 
 from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts
@@ -23,6 +25,7 @@ async def asked(screen: "Plain | Screen", question: ApprovalAsked, texts: Texts)
     """Show the call and read one answer; Enter, Ctrl-C, Ctrl-D and anything unclear twice are a no."""
     screen.question(question)
     prompt: PromptSession[str] = PromptSession()
+    _forget_typed_ahead(prompt)
     for _ in range(2):
         try:
             reply = await prompt.prompt_async(
@@ -35,6 +38,12 @@ async def asked(screen: "Plain | Screen", question: ApprovalAsked, texts: Texts)
         if answer is not None and (answer is Answer.NO or answer in question.scopes):
             return answer
     return Answer.NO
+
+
+def _forget_typed_ahead(prompt: "PromptSession[str]") -> None:
+    """What was typed before the question was there cannot be its answer."""
+    clear_typeahead(prompt.app.input)
+    termios.tcflush(prompt.app.input.fileno(), termios.TCIFLUSH)
 
 
 def choices(question: ApprovalAsked, texts: Texts) -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -19,6 +19,7 @@ from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.codec import encode
 from palmclaw.core.events import Answer, ApprovalAsked, Event, Stop, ToolEnded, TurnEnded
 from palmclaw.core.ports import Approver, Inbound
+from palmclaw.core.text import whole
 from palmclaw.runtime.approvals import FixedApprover
 from palmclaw.runtime.turns import Turns
 
@@ -54,10 +55,10 @@ def chat(text: str | None, as_json: bool, approve: str | None, session: str, dev
     palmclaw chat --approve never "text Mei Lin that I'm late"
     echo "what's on my calendar?" | palmclaw chat -
     """
-    piped = text is None and not sys.stdin.isatty()
-    message = sys.stdin.read() if text == "-" or piped else text
+    message = given(text)
     if message is not None and not message.strip():
         raise click.UsageError("the message is empty")
+    session = whole(session)
     app = assembled(os.environ, device=device)
     talk = Talk(app, texts(os.environ), session, as_json, quiet, message is not None)
     sys.exit(asyncio.run(talk.once(message, approve) if message is not None else talk.conversation(approve)))
@@ -103,7 +104,7 @@ class Talk:
         """In a terminal the person is asked; elsewhere nobody can be, and that is a no."""
         if approve == "always":
             return FixedApprover(Answer.ONCE)
-        if approve == "never" or not (sys.stdin.isatty() and sys.stderr.isatty()) or self.as_json:
+        if approve == "never" or not on_terminal(sys.stdin, sys.stderr) or self.as_json:
             return FixedApprover(Answer.NO)
         return self
 
@@ -120,7 +121,7 @@ class Talk:
         return self._screen
 
     def _made(self) -> "Plain | Screen":
-        if self.one_shot and not sys.stdout.isatty():
+        if self.one_shot and not on_terminal(sys.stdout):
             return Plain(self.texts, self.quiet)
         from palmclaw.cli.screen import terminal
 
@@ -143,6 +144,21 @@ class Talk:
             yield
         finally:
             loop.remove_signal_handler(signal.SIGINT)
+
+
+def given(text: str | None) -> str | None:
+    """The one message to answer, from the argument or from standard input; None: open a conversation."""
+    if text is not None and text != "-":
+        return whole(text)
+    if sys.stdin is None:
+        raise click.UsageError("there is no message, and standard input is closed")
+    if text is None and sys.stdin.isatty():
+        return None
+    return sys.stdin.buffer.read().decode("utf-8", "replace")
+
+
+def on_terminal(*streams: TextIO | None) -> bool:
+    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def stop_or_leave(talk: Talk) -> None:

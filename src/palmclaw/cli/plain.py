@@ -78,8 +78,9 @@ def lines(event: Event, texts: Texts) -> list[str]:
 
 def question_lines(asked: ApprovalAsked, texts: Texts) -> list[str]:
     """The whole resolved call, with nothing hidden in it."""
-    inner = [f"│ {visible(label)}: {_framed(value)}" for label, value in asked.preview.lines]
-    return [f"┌ {visible(asked.preview.action)}", *inner, f"└ {texts('reason', reason=asked.reason)}"]
+    reason = texts("reason", reason=texts.label(asked.reason))
+    inner = [f"│ {visible(texts.label(label))}: {_framed(value)}" for label, value in asked.preview.lines]
+    return [f"┌ {visible(texts.label(asked.preview.action))}", *inner, f"└ {reason}"]
 
 
 def cost(event: TurnEnded, texts: Texts) -> str:

@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from palmclaw.app import App, assembled
-from palmclaw.config import write_secret
 from palmclaw.core.codec import encode
 from palmclaw.core.messages import Message, Role
 from palmclaw.core.text import printable
+from palmclaw.guard.durable import replaced
 from palmclaw.storage.database import Database
 from palmclaw.storage.lock import HomeLock
 from palmclaw.storage.sessions import SessionInfo, Sessions
@@ -60,7 +60,7 @@ def export(name: str, output: Path | None) -> None:
     if output is None:
         click.echo(text, nl=False)
         return
-    write_secret(output, text)
+    replaced(output, text.encode())
     click.echo(f"{len(messages)} messages in {output}", err=True)
 
 

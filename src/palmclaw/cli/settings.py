@@ -1,16 +1,20 @@
 """`palmclaw config`: show and change settings. A key goes to a file of its own and is never shown again."""
 
 import os
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import click
 
 from palmclaw import config as settings
+from palmclaw import plugins
 from palmclaw.core.errors import ConfigError
+from palmclaw.core.plugin import Kind
 from palmclaw.paths import home as home_of
 
 SECRET = "provider.api_key"
+_SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "headers")
 
 
 @click.group()
@@ -36,7 +40,7 @@ def get(key: str | None) -> None:
     """The value of one setting, or all that are set. Keys are shown as ***."""
     home = home_of(os.environ)
     table = settings.read(home.config)
-    if settings.read(home.secrets).get("provider", {}).get("api_key"):
+    if settings.stored_key(home):
         table.setdefault("provider", {})["api_key"] = "***"
     flat = dict(_flat(table, ""))
     if key is None:
@@ -59,8 +63,10 @@ def set_(key: str, value: str) -> None:
         click.echo(f"{key} is set (in {home.secrets}, readable by you alone).", err=True)
         return
     text = edited(home.config, key, value)
-    settings.write_secret(home.config, text)
-    click.echo(f"{key} = {value}", err=True)
+    if key == "files.outside":
+        settings.outside(_typed(key, value), home)
+    settings.write(home.config, text)
+    click.echo(f"{key} = {_shown(key, value)}", err=True)
 
 
 @config.command()
@@ -71,7 +77,7 @@ def unset(key: str) -> None:
     if key == SECRET:
         home.secrets.unlink(missing_ok=True)
     else:
-        settings.write_secret(home.config, edited(home.config, key, None))
+        settings.write(home.config, edited(home.config, key, None))
     click.echo(f"{key} is back to its default.", err=True)
 
 
@@ -80,7 +86,7 @@ def edited(path: Path, key: str, value: str | None) -> str:
     import tomlkit
 
     settings.read(path)
-    document = tomlkit.parse(path.read_text("utf-8") if path.exists() else "")
+    document = tomlkit.parse(path.read_text("utf-8-sig") if path.exists() else "")
     table, _, name = key.rpartition(".")
     if not table:
         raise ConfigError(key, "name a setting like provider.model", f"There are: {', '.join(settings.known_keys())}")
@@ -92,13 +98,22 @@ def edited(path: Path, key: str, value: str | None) -> str:
     else:
         holder[name] = _typed(key, value)
     text = tomlkit.dumps(document)
-    settings.decoded(document.unwrap(), path)
+    _check(settings.decoded(document.unwrap(), path))
     return text
+
+
+def _check(found: settings.Settings) -> None:
+    """What an extension would refuse later is refused now."""
+    for kind, name, table in (
+        (Kind.PROVIDER, found.provider_name, found.provider),
+        (Kind.DEVICE, found.device_name, found.device),
+    ):
+        plugins.checked(kind, name, {k: v for k, v in table.items() if k != "name"})
 
 
 def _typed(key: str, value: str) -> Any:
     if key in ("tools.disabled", "files.outside"):
-        return [part.strip() for part in value.split(",") if part.strip()]
+        return _list(key, value)
     if key.startswith("limits."):
         try:
             return float(value) if "." in value else int(value)
@@ -107,10 +122,21 @@ def _typed(key: str, value: str) -> Any:
     return {"true": True, "false": False}.get(value.lower(), value)
 
 
+def _list(key: str, value: str) -> list[Any]:
+    """`a,b` or `["a", "b"]`."""
+    if not value.lstrip().startswith("["):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    try:
+        found: list[Any] = tomllib.loads(f"x = {value}")["x"]
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(key, f"{value!r} is no list; write it a,b,c") from error
+    return found
+
+
 def _set_secret(path: Path, value: str) -> None:
     import tomlkit
 
-    settings.write_secret(path, tomlkit.dumps({"provider": {"api_key": value}}))
+    settings.write(path, tomlkit.dumps({"provider": {"api_key": value}}))
 
 
 def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
@@ -122,7 +148,6 @@ def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
 
 
 def _shown(key: str, value: Any) -> str:
-    secret = any(
-        word in key.rpartition(".")[2].lower() for word in ("key", "token", "secret", "password", "authorization")
-    )
-    return "***" if secret else ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    if any(word in key.lower() for word in _SECRET_WORDS):
+        return "***"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,7 +1,7 @@
 """What the terminal itself says, in English and Chinese. The agent answers in the language it is spoken to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 ENGLISH = {
     "welcome": "PalmClaw {version} · {provider} · {device}\n"
@@ -72,11 +72,32 @@ CHINESE = {
 }
 
 
+CHINESE_LABELS = {  # of previews and reasons; what is not here is shown as it is
+    "To": "收件人", "Text": "内容", "From": "从", "File": "文件", "Replace": "替换", "With": "为", "When": "时间", "Where": "地点",
+    "Title": "标题", "Calendar": "日历", "Repeats": "重复", "Reminders": "提醒", "Invites": "邀请", "Name": "姓名", "Phones": "电话",
+    "Company": "公司", "Emails": "邮箱", "Address": "地址", "Kind": "类型", "Page": "网页", "Days": "日期", "Label": "名称",
+    "Cuts": "将断开", "Still connected": "仍可用", "Disconnects": "将断开", "Call": "拨打", "Connect": "连接",
+    "Send a text message": "发送短信", "Add a contact": "新建联系人", "Add an event": "新建日程", "Edit a file": "修改文件",
+    "Create a file": "新建文件", "Replace a file": "覆盖文件", "Add to a file": "追加到文件", "Move a file": "移动文件",
+    "Copy a file": "复制文件", "Delete (to the trash)": "删除（可从回收站恢复）", "Open a page in the browser": "在浏览器中打开网页",
+    "Forget the Bluetooth device": "取消蓝牙配对",
+    "reads": "要读取内容", "uses a sensor": "要使用传感器", "tells a web server something": "会向网站透露内容",
+    "writes a file": "要写文件", "writes outside the workspace": "要写到工作区之外", "changes the phone": "要更改手机",
+    "switches a network link": "要切换网络", "changes your calendar": "要更改日历", "changes your contacts": "要更改联系人",
+    "speaks for you": "要替你说话", "deletes something": "要删除内容", "runs a command": "要运行命令",
+    "is remembered for later": "会被长期记住", "has no declared effect": "影响不明",
+}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """`texts("welcome", version=…)` in the person's language."""
+    """`texts("welcome", version=…)` in the person's language; `texts.label` for words that tools have chosen."""
 
     words: Mapping[str, str]
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    def label(self, text: str) -> str:
+        return self.labels.get(text, text)
 
     def __call__(self, key: str, **values: object) -> str:
         return self.words[key].format(**values)
@@ -85,4 +106,4 @@ class Texts:
 def texts(environ: Mapping[str, str]) -> Texts:
     """PALMCLAW_LANG, else the locale; English unless it is Chinese."""
     language = environ.get("PALMCLAW_LANG") or environ.get("LC_ALL") or environ.get("LANG") or ""
-    return Texts(CHINESE if language.lower().startswith("zh") else ENGLISH)
+    return Texts(CHINESE, CHINESE_LABELS) if language.lower().startswith("zh") else Texts(ENGLISH)

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from palmclaw.core.text import printable
+from palmclaw.guard.durable import is_unfinished
+from palmclaw.guard.marks import Marks
 from palmclaw.paths import home as home_of
 
 
@@ -19,7 +21,7 @@ def trash() -> None:
 def list_() -> None:
     """What lies in the trash."""
     folder = home_of(os.environ).trash
-    found = sorted(folder.iterdir()) if folder.exists() else []
+    found = sorted(p for p in folder.iterdir() if not is_unfinished(p.name)) if folder.exists() else []
     for path in found:
         click.echo(printable(path.name) + ("/" if path.is_dir() else ""))
     if not found:
@@ -35,7 +37,11 @@ def restore(name: str, to: Path) -> None:
     target = to / name if to.is_dir() else to
     if target.exists():
         raise click.ClickException(f"{target} exists already; nothing was changed")
-    shutil.move(source, target)
+    try:
+        with Marks(home_of(os.environ).marks).moving(_real(source), _real(target)):  # what strangers wrote stays theirs
+            shutil.move(source, target)
+    except OSError as error:
+        raise click.ClickException(f"cannot restore to {target}: {error.strerror or error}") from error
     click.echo(f"Restored {target}.", err=True)
 
 
@@ -44,10 +50,20 @@ def restore(name: str, to: Path) -> None:
 def empty(yes: bool) -> None:
     """Delete for good what lies in the trash."""
     folder = home_of(os.environ).trash
+    if not folder.exists():
+        click.echo("The trash is empty.", err=True)
+        return
     if not yes:
         click.confirm("Delete everything in the trash? This cannot be undone", abort=True)
     shutil.rmtree(folder, ignore_errors=True)
+    if not folder.exists():
+        Marks(home_of(os.environ).marks).remove(_real(folder))
     click.echo("The trash is empty.", err=True)
+
+
+def _real(path: Path) -> Path:
+    """Where it lies as the marks know it."""
+    return Path(os.path.realpath(path.parent)) / path.name
 
 
 def _inside(name: str) -> Path:

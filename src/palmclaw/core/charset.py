@@ -3,6 +3,8 @@
 import codecs
 import unicodedata
 
+from palmclaw.core.errors import ToolError
+
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -24,6 +26,21 @@ def text_of(raw: bytes) -> tuple[str, str] | None:
     if chinese and _is_chinese(chinese[0]):
         return chinese
     return _decoded(raw, "cp1252") or _decoded(raw, "latin-1")
+
+
+def read(raw: bytes, name: str) -> tuple[str, str]:
+    """As `text_of`; ToolError for what is no text."""
+    if (found := text_of(raw)) is None:
+        raise ToolError("binary", f"{name} is not text ({len(raw):,} bytes, starts with {raw[:8].hex(' ')})")
+    return found
+
+
+def written(text: str, encoding: str, name: str) -> bytes:
+    """The bytes of a text in the encoding that its file has. Raises ToolError."""
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        raise ToolError("encoding", f"{name} is {encoding} and cannot hold the new text") from error
 
 
 def _decoded(raw: bytes, name: str) -> tuple[str, str] | None:

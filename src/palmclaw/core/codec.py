@@ -93,7 +93,7 @@ class _Decoder:
         size, unit = (value, "") if isinstance(marker, Between) else (len(value), " long")
         if marker.low <= size <= marker.high:
             return value
-        return self.fail(at, f"must be {marker.low:g} to {marker.high:g}{unit}, got {size:g}")
+        return self.fail(at, f"must be {marker.low:g} to {marker.high:g}{unit}, got {_shown(size)}")
 
     def _union(self, options: tuple[Any, ...], value: Any, at: str) -> Any:
         if value is None and NoneType in options:
@@ -175,7 +175,7 @@ class _Decoder:
         return _FLAWED if any(i is _FLAWED for i in items) else items
 
     def _scalar(self, tp: Any, value: Any, at: str) -> Any:
-        if tp is float and isinstance(value, int) and not isinstance(value, bool):
+        if tp is float and isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 1000:
             return float(value)
         if tp in SCALARS:
             return self._exact(tp, value, at)
@@ -240,8 +240,10 @@ def _shown(value: Any) -> str:
         return json.dumps(value)
     if isinstance(value, str):
         return repr(value if len(value) <= 40 else value[:37] + "…")
+    if isinstance(value, int) and abs(value) > 10**40:
+        return "a number of more than 40 digits"
     if isinstance(value, int | float):
-        return str(value)[:40]
+        return str(value)
     return "an object" if isinstance(value, dict) else "a list" if isinstance(value, list) else type(value).__name__
 
 

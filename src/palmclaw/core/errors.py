@@ -139,7 +139,7 @@ class BadReply(ProviderError):
 class StreamCut(ProviderError):
     code = "stream_cut"
     retryable = True
-    hint = "What arrived has been kept. Say “go on” to continue."
+    hint = "Try again. What had arrived, if anything, has been kept: say “go on” to continue."
 
 
 class ToolError(PalmclawError):

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from palmclaw.core.events import Answer, ApprovalAsked, ReasoningDelta, TextDelta, TurnEnded
+from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Message, ToolCall, ToolResult, Usage
 from palmclaw.core.tools import Effect, Service, Tool
 
@@ -206,4 +207,5 @@ class Routes(Protocol):
 Receive = Callable[[Inbound], Awaitable[None]]
 
 CLOCK: Service[Clock] = Service("clock")
+LIMITS: Service[Limits] = Service("limits")
 ROUTES: Service[Routes] = Service("routes")

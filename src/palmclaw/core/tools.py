@@ -64,7 +64,7 @@ class CheckedPath:
         inner = "/".join(self.parts)
         if self.root == "session":
             return inner or "."
-        return f"shared://{inner}" if self.root == "shared" else f"{self.root}/{inner}"
+        return f"shared://{inner}" if self.root == "shared" else f"{self.root.rstrip('/')}/{inner}"
 
     @property
     def name(self) -> str:

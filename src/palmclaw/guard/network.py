@@ -12,9 +12,10 @@ from urllib.parse import SplitResult, urlsplit
 from palmclaw.core.errors import OutOfBounds
 from palmclaw.core.text import visible
 
-_LOCAL_NAMES = ("localhost", "local", "internal", "home.arpa", "lan", "intranet")
+_LOCAL_NAMES = ("localhost", "localdomain", "local", "internal", "home.arpa", "lan", "intranet", "fritz.box")
 _NUMBER = re.compile(r"0x[0-9a-f]{0,16}|[0-9]{1,16}", re.IGNORECASE)
 _DOTS = str.maketrans("。．｡", "...")
+_SPECIAL = (ipaddress.IPv6Network("fec0::/10"), ipaddress.IPv6Network("64:ff9b:1::/48"))
 Ip = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -50,7 +51,12 @@ def check_host(host: str) -> None:
 
 def is_public(address: Ip) -> bool:
     """True for an address of the open internet, also when it hides inside another one."""
-    return all(inner.is_global and not inner.is_multicast for inner in _inner(address))
+    return all(inner.is_global and not inner.is_multicast and not _is_special(inner) for inner in _inner(address))
+
+
+def _is_special(address: Ip) -> bool:
+    """What the library calls global and is not: old site-local addresses, local NAT64."""
+    return isinstance(address, ipaddress.IPv6Address) and any(address in network for network in _SPECIAL)
 
 
 def literal(host: str) -> Ip | None:

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,13 +35,15 @@ class HomeLock:
                 f"{self.path.parent} is in use by {owner or 'another process'}",
                 "Finish there first, or set PALMCLAW_HOME to use another home.",
             ) from error
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()} ({purpose})\n".encode(), 0)
         self._descriptor = descriptor
+        with suppress(OSError):  # a full disk: the lock holds, only the owner's name is missing
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} ({purpose})\n".encode(), 0)
 
     def release(self) -> None:
         """Let go; harmless when the lock is not held."""
         if self._descriptor >= 0:
-            os.ftruncate(self._descriptor, 0)
+            with suppress(OSError):
+                os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = -1

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from palmclaw.core.codec import decode, encode
-from palmclaw.core.errors import SessionNotFound
+from palmclaw.core.errors import BadArguments, SessionNotFound
 from palmclaw.core.events import TurnEnded
-from palmclaw.core.messages import Message, Role, utc_now
+from palmclaw.core.messages import Message, Role, Text, utc_now
 from palmclaw.core.ports import Inbound, OpenTurn, Tail
+from palmclaw.core.text import whole
 from palmclaw.storage.database import Database
 
 CACHED_SESSIONS = 8
@@ -154,7 +155,7 @@ def _now() -> str:
 
 
 def _append(db: sqlite3.Connection, session: str, turn: str, message: Message, at: str) -> int:
-    body = json.dumps(encode(message), ensure_ascii=False, separators=(",", ":"))
+    body = whole(json.dumps(encode(message), ensure_ascii=False, separators=(",", ":")))
     position: int = db.execute(
         "SELECT coalesce(max(position) + 1, 0) FROM message WHERE session=?", (session,)
     ).fetchone()[0]
@@ -188,4 +189,12 @@ def _of_turn(db: sqlite3.Connection, turn: str) -> tuple[Message, ...]:
 
 
 def _messages(bodies: Any) -> list[Message]:
-    return [decode(Message, json.loads(body)) for body in bodies]
+    return [_message(body) for body in bodies]
+
+
+def _message(body: str) -> Message:
+    """A row that cannot be read must not hide the others."""
+    try:
+        return decode(Message, json.loads(body))
+    except (ValueError, BadArguments):
+        return Message(Role.NOTE, (Text("(a message here is damaged and was left out)"),))

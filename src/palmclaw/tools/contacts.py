@@ -43,18 +43,30 @@ def _matching(contacts: Sequence[Contact], query: str) -> tuple[list[Contact], s
     """Who fits the query, the exact name first, then other names; one exact full name is no ambiguity."""
     wanted = " ".join(query.casefold().split())
     found = [c for c in contacts if _fits(c, wanted)]
-    found.sort(key=lambda c: (c.name.casefold() != wanted, wanted not in c.name.casefold()))
-    exact = sum(c.name.casefold() == wanted for c in found)
+    found.sort(key=lambda c: (_joined(c.name) != _joined(wanted), not _is_called(c, wanted)))
+    exact = sum(_joined(c.name) == _joined(wanted) for c in found)
     if exact == 1:
         return found, "exact"
+    if len(found) == 1 and wanted and not _is_called(found[0], wanted):
+        return found, "several"  # fits by its e-mail or company alone: nobody to write to unasked
     return found, ("none", "one", "several")[min(len(found), 2)]
 
 
 def _fits(contact: Contact, wanted: str) -> bool:
     text = " ".join((contact.name, *contact.emails, contact.org)).casefold()
+    return _is_called(contact, wanted) or all(word in text for word in wanted.split())
+
+
+def _is_called(contact: Contact, wanted: str) -> bool:
+    """By name, with or without its spaces, or by number."""
+    name = contact.name.casefold()
     digits = re.sub(r"[\s().-]", "", wanted)
     number = re.fullmatch(r"\+?[0-9]{3,}", digits) and any(digits in p for p in contact.phones)
-    return bool(number) or all(word in text for word in wanted.split())
+    return bool(number) or all(word in name for word in wanted.split()) or _joined(wanted) in _joined(name)
+
+
+def _joined(name: str) -> str:
+    return "".join(name.casefold().split())
 
 
 def shown(contact: Contact) -> dict[str, Any]:

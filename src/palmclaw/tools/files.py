@@ -2,13 +2,13 @@
 
 import asyncio
 import stat
-from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
-from palmclaw.core.charset import text_of
+from palmclaw.core.charset import read, text_of, written
 from palmclaw.core.errors import ToolError
+from palmclaw.core.lines import Page, appended, edited, hits, part, size
+from palmclaw.core.ports import LIMITS
 from palmclaw.core.schema import Between, Doc, Length
 from palmclaw.core.tools import (
     Access,
@@ -22,8 +22,9 @@ from palmclaw.core.tools import (
     WritePath,
     tool,
 )
+from palmclaw.guard.marked import Marked
 from palmclaw.guard.marks import MARKS
-from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
+from palmclaw.guard.workspace import INSIDE, MAX_WALKED, TRASH, WORKSPACE, Workspace
 
 MODULE = Module(
     "files",
@@ -36,9 +37,7 @@ MODULE = Module(
 )  # fmt: skip
 MAX_FILE = 25_000_000
 MAX_SEARCHED = 1_000_000
-MAX_WALKED = 20_000
-MAX_DEPTH = 20
-_INSIDE = ("session", "shared")
+LINE_SHOWN = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +48,9 @@ class ListFiles:
 
 
 @tool(module="files", effect=Effect.READ)
-async def file_list(args: ListFiles, ctx: ToolContext) -> dict[str, Any]:
+async def file_list(args: ListFiles, ctx: ToolContext) -> Outcome:
     """List a folder (default: this conversation's; shared:// is common to all)."""
-    return await asyncio.to_thread(_listing, ctx.need(WORKSPACE), args)
+    return await asyncio.to_thread(_listing, ctx, args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +61,9 @@ class FindFiles:
 
 
 @tool(module="files", effect=Effect.READ)
-async def file_find(args: FindFiles, ctx: ToolContext) -> dict[str, Any]:
+async def file_find(args: FindFiles, ctx: ToolContext) -> Outcome:
     """Find files by name."""
-    return await asyncio.to_thread(_found, ctx.need(WORKSPACE), args)
+    return await asyncio.to_thread(_found, ctx, args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +91,12 @@ class ReadFile:
 @tool(module="files", effect=Effect.READ)
 async def file_read(args: ReadFile, ctx: ToolContext) -> Outcome:
     """Read a text file, or a part of it."""
-    value = await asyncio.to_thread(_read, ctx.need(WORKSPACE), args)
-    return Outcome(value, tainted=_is_outside(ctx, args.path))
+    return await asyncio.to_thread(_read, ctx, args)
 
 
 def _write_effect(args: Any) -> Effect:
     targets = (getattr(args, name, None) for name in ("path", "to"))
-    inside = all(p.root in _INSIDE for p in targets if p is not None)
+    inside = all(p.root in INSIDE for p in targets if p is not None)
     return Effect.WRITE_WORKSPACE if inside else Effect.WRITE_OUTSIDE
 
 
@@ -119,13 +117,7 @@ async def _write_preview(args: WriteFile, ctx: ToolContext) -> Preview:
 @tool(module="files", effect=_write_effect, preview=_write_preview)
 async def file_write(args: WriteFile, ctx: ToolContext) -> dict[str, Any]:
     """Create or replace a text file, or add to its end."""
-    workspace = ctx.need(WORKSPACE)
-    raw = args.text.encode()
-    if args.append and (await asyncio.to_thread(workspace.stat, args.path)) is not None:
-        raw = await asyncio.to_thread(workspace.read, args.path, MAX_FILE) + raw
-    await asyncio.to_thread(workspace.replace, args.path, raw)
-    _mark(ctx, args.path, keep=args.append)
-    return {"path": args.path.shown, "bytes": len(raw)}
+    return await asyncio.to_thread(_written, ctx, args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,8 +137,7 @@ async def _edit_preview(args: EditFile, ctx: ToolContext) -> Preview:
 @tool(module="files", effect=_write_effect, preview=_edit_preview)
 async def file_edit(args: EditFile, ctx: ToolContext) -> dict[str, Any]:
     """Replace a text in a file."""
-    count = await asyncio.to_thread(_edited, ctx.need(WORKSPACE), args)
-    _mark(ctx, args.path, keep=True)
+    count = await asyncio.to_thread(_edited, ctx, args)
     return {"path": args.path.shown, "replaced": count}
 
 
@@ -163,35 +154,25 @@ class CopyFile:
 
 
 async def _pair_preview(args: MoveFile | CopyFile, ctx: ToolContext) -> Preview:
-    _existing(ctx.need(WORKSPACE), args.path)
-    action = "Move a file" if isinstance(args, MoveFile) else "Copy a file"
-    return Preview(action, _folder(args.to), (("From", args.path.shown), ("To", args.to.shown)))
+    status = _existing(ctx.need(WORKSPACE), args.path)
+    lines = (("From", args.path.shown), ("To", args.to.shown))
+    revision = f"{status.st_mtime_ns}:{status.st_size}"
+    if isinstance(args, MoveFile):
+        return Preview("Move a file", _ways(args), lines, revision)
+    return Preview("Copy a file", _folder(args.to), lines, revision)
 
 
 @tool(module="files", effect=_write_effect, preview=_pair_preview)
 async def file_move(args: MoveFile, ctx: ToolContext) -> dict[str, Any]:
     """Move or rename a file or folder."""
-    workspace = ctx.need(WORKSPACE)
-    _existing(workspace, args.path)
-    _free(workspace, args.to)
-    if args.to.root == args.path.root and args.to.parts[: len(args.path.parts)] == args.path.parts:
-        raise ToolError("inside_itself", f"{args.to.shown} lies inside {args.path.shown}")
-    outside = _is_outside(ctx, args.path)
-    await asyncio.to_thread(workspace.move, args.path, args.to)
-    ctx.need(MARKS).remove(workspace.real(args.path))
-    _mark(ctx, args.to, keep=outside, outside=outside)
+    await asyncio.to_thread(_moved, ctx, args)
     return {"path": args.to.shown, "from": args.path.shown}
 
 
 @tool(module="files", effect=_write_effect, preview=_pair_preview)
 async def file_copy(args: CopyFile, ctx: ToolContext) -> dict[str, Any]:
     """Copy a file."""
-    workspace = ctx.need(WORKSPACE)
-    _free(workspace, args.to)
-    raw = await asyncio.to_thread(workspace.read, args.path, MAX_FILE)
-    await asyncio.to_thread(workspace.replace, args.to, raw)
-    _mark(ctx, args.to, outside=_is_outside(ctx, args.path))
-    return {"path": args.to.shown, "bytes": len(raw)}
+    return {"path": args.to.shown, "bytes": await asyncio.to_thread(_copied, ctx, args)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,27 +182,27 @@ class DeleteFile:
 
 
 async def _delete_preview(args: DeleteFile, ctx: ToolContext) -> Preview:
-    workspace = ctx.need(WORKSPACE)
-    status = _existing(workspace, args.path)
-    inside = list(_walk(workspace, args.path)) if stat.S_ISDIR(status.st_mode) else []
-    if inside and not args.recursive:
-        raise ToolError("not_empty", f"{args.path.shown} holds {len(inside)} entries", hint="Set recursive.")
-    what = f"{args.path.shown} with {len(inside)} entries" if inside else args.path.shown
-    return Preview("Delete (to the trash)", "", (("File", what),), f"{status.st_mtime_ns}:{len(inside)}")
+    return await asyncio.to_thread(_to_delete, ctx.need(WORKSPACE), args)
 
 
 @tool(module="files", effect=Effect.DELETE, preview=_delete_preview)
 async def file_delete(args: DeleteFile, ctx: ToolContext) -> dict[str, Any]:
     """Delete a file or folder; the owner can take it back from the trash."""
-    workspace = ctx.need(WORKSPACE)
-    await asyncio.to_thread(workspace.discard, args.path, ctx.need(TRASH))
-    ctx.need(MARKS).remove(workspace.real(args.path))
+    await asyncio.to_thread(_files(ctx).discard, args.path, ctx.need(TRASH))
     return {"deleted": args.path.shown}
 
 
 def _folder(path: CheckedPath) -> str:
     """What a lasting approval is bound to: the folder."""
     return CheckedPath(path.root, path.parts[:-1], path.access).shown
+
+
+def _ways(args: MoveFile) -> str:
+    """A yes to filling a folder is none to emptying it; between two folders outside there is no lasting yes."""
+    loses, gains = (_folder(p) if p.root not in INSIDE else "" for p in (args.path, args.to))
+    if loses and gains:
+        return f"within {loses}" if loses == gains else ""
+    return f"out of {loses}" if loses else f"into {gains}" if gains else _folder(args.to)
 
 
 def _existing(workspace: Workspace, path: CheckedPath) -> Any:
@@ -235,115 +216,127 @@ def _free(workspace: Workspace, path: CheckedPath) -> None:
         raise ToolError("exists", f"{path.shown} exists already; nothing was changed", hint="Choose another name.")
 
 
-def _is_outside(ctx: ToolContext, path: CheckedPath) -> bool:
-    return path.root not in _INSIDE or ctx.need(MARKS).holds(ctx.need(WORKSPACE).real(path))
+def _files(ctx: ToolContext) -> Marked:
+    return Marked(ctx.need(WORKSPACE), ctx.need(MARKS), ctx.tainted)
 
 
-def _mark(ctx: ToolContext, path: CheckedPath, *, keep: bool = False, outside: bool = False) -> None:
-    """A file made while outside content is in view is outside content itself; a clean rewrite washes it."""
-    real = ctx.need(WORKSPACE).real(path)
-    if ctx.tainted or outside:
-        ctx.need(MARKS).add(real)
-    elif not keep:
-        ctx.need(MARKS).remove(real)
+def _room(ctx: ToolContext, head: dict[str, Any]) -> int:
+    """What a result may still hold beside these small fields, so that the gate never cuts it."""
+    return ctx.need(LIMITS).result_chars - size(head)
 
 
-def _walk(workspace: Workspace, path: CheckedPath, depth: int = MAX_DEPTH) -> Iterator[tuple[CheckedPath, Any]]:
-    """Every file and folder below `path`, by name; links are never followed."""
-    for inner, status in workspace.listed(path):
-        yield inner, status
-        if stat.S_ISDIR(status.st_mode) and depth > 1:
-            yield from _walk(workspace, inner, depth - 1)
-
-
-def _listing(workspace: Workspace, args: ListFiles) -> dict[str, Any]:
+def _listing(ctx: ToolContext, args: ListFiles) -> Outcome:
+    workspace, shown = ctx.need(WORKSPACE), args.path.shown
     _existing(workspace, args.path)
-    walked = _walk(workspace, args.path, 4) if args.recursive else iter(workspace.listed(args.path))
-    entries: list[dict[str, Any]] = []
-    for inner, status in walked:
-        if len(entries) == args.limit:
-            return {"path": args.path.shown, "entries": entries, "more": True}
+    page = Page(args.limit, _room(ctx, {"path": shown, "more": True, "entries": []}))
+    tainted, more = _files(ctx).is_outside(args.path), {}
+    for inner, status in workspace.walk(args.path, 4 if args.recursive else 1):
         is_folder = stat.S_ISDIR(status.st_mode)
-        shown = {"path": inner.shown, "type": "folder" if is_folder else "file"}
-        entries.append(shown if is_folder else {**shown, "bytes": status.st_size})
-    return {"path": args.path.shown, "entries": entries}
+        entry = {"path": inner.shown, "type": "folder" if is_folder else "file"}
+        if not page.add(entry if is_folder else {**entry, "bytes": status.st_size}):
+            more = {"more": True}
+            break
+        tainted = tainted or _files(ctx).is_outside(inner)
+    return Outcome({"path": shown, **more, "entries": page.items}, tainted=tainted, private=True)
 
 
-def _files(workspace: Workspace, path: CheckedPath) -> Iterator[tuple[CheckedPath, Any]]:
-    for count, (inner, status) in enumerate(_walk(workspace, path)):
-        if count == MAX_WALKED:
-            return
-        if stat.S_ISREG(status.st_mode) and not inner.name.startswith("."):
-            yield inner, status
-
-
-def _fits(path: CheckedPath, base: CheckedPath, pattern: str) -> bool:
-    relative = "/".join(path.parts[len(base.parts) :])
-    candidates = (path.name, relative, "/".join(path.parts))
-    return any(fnmatchcase(c.lower(), pattern.lower()) for c in candidates)
-
-
-def _found(workspace: Workspace, args: FindFiles) -> dict[str, Any]:
+def _found(ctx: ToolContext, args: FindFiles) -> Outcome:
+    workspace = ctx.need(WORKSPACE)
     _existing(workspace, args.path)
-    found = [p.shown for p, _ in _files(workspace, args.path) if _fits(p, args.path, args.pattern)]
-    return {"files": found[: args.limit], **({"more": len(found) - args.limit} if len(found) > args.limit else {})}
+    page = Page(args.limit, _room(ctx, {"more": MAX_WALKED, "files": []}))
+    tainted, more = False, 0
+    for path, _ in workspace.files(args.path, args.pattern):
+        if page.add(path.shown):
+            tainted = tainted or _files(ctx).is_outside(path)
+        else:
+            more += 1
+    return Outcome({**({"more": more} if more else {}), "files": page.items}, tainted=tainted, private=True)
 
 
 def _searched(ctx: ToolContext, args: SearchFiles) -> Outcome:
-    workspace, query = ctx.need(WORKSPACE), args.query.lower()
+    workspace = ctx.need(WORKSPACE)
     _existing(workspace, args.path)
-    matches: list[dict[str, Any]] = []
-    tainted, skipped = False, 0
-    for path, status in _files(workspace, args.path):
-        if not _fits(path, args.path, args.pattern):
+    page = Page(args.limit, _room(ctx, {"more": True, "skipped_files": MAX_WALKED, "matches": []}))
+    shown = min(LINE_SHOWN, ctx.need(LIMITS).result_chars // 4)
+    notes: dict[str, Any] = {}
+    tainted = False
+    for path, status in workspace.files(args.path, args.pattern):
+        if (text := _searchable(workspace, path, status.st_size)) is None:
+            notes["skipped_files"] = notes.get("skipped_files", 0) + 1
             continue
-        read = text_of(workspace.read(path, MAX_SEARCHED)) if status.st_size <= MAX_SEARCHED else None
-        skipped += read is None
-        lines = enumerate(read[0].splitlines() if read else (), 1)
-        hits = [{"path": path.shown, "line": n, "text": line[:400]} for n, line in lines if query in line.lower()]
-        tainted = tainted or (bool(hits) and _is_outside(ctx, path))
-        matches += hits
-        if len(matches) >= args.limit:
-            return Outcome({"matches": matches[: args.limit], "more": True}, tainted=tainted)
-    return Outcome({"matches": matches, **({"skipped_files": skipped} if skipped else {})}, tainted=tainted)
+        found = [{"path": path.shown, **hit} for hit in hits(text, args.query, shown)]
+        tainted = tainted or (bool(found) and _files(ctx).is_outside(path))
+        if not all(page.add(hit) for hit in found):
+            notes["more"] = True
+            break
+    return Outcome({**notes, "matches": page.items}, tainted=tainted, private=True)
 
 
-def _text(workspace: Workspace, path: CheckedPath) -> tuple[str, str]:
-    raw = workspace.read(path, MAX_FILE)
-    found = text_of(raw)
-    if found is None:
-        raise ToolError("binary", f"{path.shown} is not text ({len(raw):,} bytes, starts with {raw[:8].hex(' ')})")
-    return found
-
-
-def _read(workspace: Workspace, args: ReadFile) -> dict[str, Any]:
-    text, encoding = _text(workspace, args.path)
-    lines = text.splitlines(keepends=True)
-    first = args.start_line - 1
-    part = "".join(lines[first : first + args.max_lines])[args.start_char :]
-    value: dict[str, Any] = {"path": args.path.shown, "text": part, "lines": len(lines)}
-    if encoding != "utf-8":
-        value["encoding"] = encoding
-    if first + args.max_lines < len(lines):
-        value["next_line"] = args.start_line + args.max_lines
-    return value
-
-
-def _edited(workspace: Workspace, args: EditFile) -> int:
-    """Replace in the file's own encoding and line ends; how many places were changed."""
-    if args.old == args.new:
-        raise ToolError("no_change", "old and new are the same text; nothing was changed")
-    text, encoding = _text(workspace, args.path)
-    crlf = "\r\n" in text and "\r\n" not in args.old
-    old, new = (s.replace("\n", "\r\n") if crlf else s for s in (args.old, args.new))
-    count = text.count(old)
-    if count == 0:
-        raise ToolError("no_match", f"the old text is not in {args.path.shown}", hint="Read the file first.")
-    if count > 1 and not args.all:
-        raise ToolError("ambiguous", f"the old text is there {count} times", hint="Give more of it, or set all.")
+def _searchable(workspace: Workspace, path: CheckedPath, length: int) -> str | None:
+    """The text of a file; None where it is large, no text, or may not be read."""
     try:
-        raw = text.replace(old, new).encode(encoding)
-    except UnicodeEncodeError as error:
-        raise ToolError("encoding", f"{args.path.shown} is {encoding} and cannot hold the new text") from error
-    workspace.replace(args.path, raw)
+        found = text_of(workspace.read(path, MAX_SEARCHED)) if length <= MAX_SEARCHED else None
+    except ToolError:
+        return None
+    return found[0] if found else None
+
+
+def _read(ctx: ToolContext, args: ReadFile) -> Outcome:
+    """The small fields come first, so that where to read on is seen whatever is cut off later."""
+    text, encoding = read(ctx.need(WORKSPACE).read(args.path, MAX_FILE), args.path.shown)
+    lines = text.splitlines(keepends=True)
+    head: dict[str, Any] = {"lines": len(lines)}
+    if encoding != "utf-8":
+        head["encoding"] = encoding
+    shown = args.path.shown[-(ctx.need(LIMITS).result_chars // 4) :]
+    room = _room(ctx, {**head, "next_line": len(lines), "next_char": MAX_FILE, "path": shown, "text": ""})
+    found = part(lines, args.start_line, args.start_char, args.max_lines, room)
+    if found.line:
+        head["next_line"] = found.line
+    if found.char:
+        head["next_char"] = found.char
+    value = {**head, "path": shown, "text": found.text}
+    return Outcome(value, tainted=_files(ctx).is_outside(args.path), private=True)
+
+
+def _written(ctx: ToolContext, args: WriteFile) -> dict[str, Any]:
+    workspace, shown = ctx.need(WORKSPACE), args.path.shown
+    raw = written(args.text, "utf-8", shown)
+    if args.append and workspace.stat(args.path) is not None:
+        text, encoding = read(workspace.read(args.path, MAX_FILE), shown)
+        raw = written(appended(text, args.text), encoding, shown)
+    _files(ctx).write(args.path, raw, whole=not args.append)
+    return {"path": shown, "bytes": len(raw)}
+
+
+def _edited(ctx: ToolContext, args: EditFile) -> int:
+    """Replace in the file's own encoding and line ends; how many places were changed."""
+    text, encoding = read(ctx.need(WORKSPACE).read(args.path, MAX_FILE), args.path.shown)
+    after, count = edited(text, args.old, args.new, everywhere=args.all)
+    _files(ctx).write(args.path, written(after, encoding, args.path.shown), whole=False)
     return count
+
+
+def _moved(ctx: ToolContext, args: MoveFile) -> None:
+    workspace = ctx.need(WORKSPACE)
+    _existing(workspace, args.path)
+    _free(workspace, args.to)
+    if workspace.real(args.to).is_relative_to(workspace.real(args.path)):
+        raise ToolError("inside_itself", f"{args.to.shown} lies inside {args.path.shown}")
+    _files(ctx).move(args.path, args.to)
+
+
+def _copied(ctx: ToolContext, args: CopyFile) -> int:
+    _free(ctx.need(WORKSPACE), args.to)
+    raw = ctx.need(WORKSPACE).read(args.path, MAX_FILE)
+    _files(ctx).write(args.to, raw, outside=_files(ctx).is_outside(args.path))
+    return len(raw)
+
+
+def _to_delete(workspace: Workspace, args: DeleteFile) -> Preview:
+    status = _existing(workspace, args.path)
+    inside = list(workspace.walk(args.path)) if stat.S_ISDIR(status.st_mode) else []
+    if inside and not args.recursive:
+        raise ToolError("not_empty", f"{args.path.shown} holds {len(inside)} entries", hint="Set recursive.")
+    what = f"{args.path.shown} with {len(inside)} entries" if inside else args.path.shown
+    return Preview("Delete (to the trash)", "", (("File", what),), f"{status.st_mtime_ns}:{len(inside)}")

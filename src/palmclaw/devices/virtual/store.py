@@ -7,13 +7,14 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
 from palmclaw.core.errors import ConfigError, StorageError
 from palmclaw.core.text import whole
 from palmclaw.devices.virtual.state import State, checked
+from palmclaw.guard.durable import replaced
 
 T = TypeVar("T")
 _Signature = tuple[int, int, int]
@@ -21,6 +22,9 @@ _Signature = tuple[int, int, int]
 
 class _Damaged(Exception):
     """What stands in the file is no phone."""
+
+
+_WHOLE = frozenset({"clock", "device", "contacts", "calendar", "sms"})  # a file of ours always has these
 
 
 class Store:
@@ -54,7 +58,7 @@ class Store:
             before = "" if found is None else _text(state)
             reply = act(state)
             if (after := _text(state)) != before:
-                self._write(after)
+                replaced(self._path, after.encode())
         return reply
 
     def replace(self, state: State) -> None:
@@ -66,7 +70,7 @@ class Store:
                 pass
             except _Damaged:
                 self._set_aside()
-            self._write(_text(state))
+            replaced(self._path, _text(state).encode())
 
     def _signature(self) -> _Signature | None:
         try:
@@ -79,7 +83,10 @@ class Store:
 
     def _parsed(self) -> State:
         try:
-            return checked(json.loads(self._path.read_bytes().decode("utf-8")))
+            state = json.loads(self._path.read_bytes().decode("utf-8"))
+            if not isinstance(state, dict) or not _WHOLE <= set(state):
+                raise _Damaged("it is not a whole phone")
+            return checked(state)
         except FileNotFoundError:
             raise
         except OSError as error:
@@ -122,33 +129,9 @@ class Store:
         finally:
             os.close(handle)
 
-    def _write(self, text: str) -> None:
-        temporary = self._path.with_suffix(".tmp")
-        try:
-            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            with open(handle, "w", encoding="utf-8") as file:
-                os.fchmod(handle, 0o600)
-                file.write(text)
-                file.flush()
-                os.fsync(handle)
-            os.replace(temporary, self._path)
-            _sync_folder(self._path.parent)
-        except OSError as error:
-            with suppress(OSError):
-                temporary.unlink()
-            raise _refused("write", self._path, error) from error
-
 
 def _text(state: State) -> str:
     return whole(json.dumps(state, ensure_ascii=False, indent=1))
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _refused(what: str, path: Path, error: OSError) -> StorageError:

@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from palmclaw.providers.offline.covering import Cover, covers
+from palmclaw.providers.offline.folding import MARK, Folding, folding
 from palmclaw.providers.offline.templates import Clause, Needs, present, rules_in, satisfied
 
 Read = Callable[[str, str], Any]
 Score = tuple[bool, int, int, int]
 _DATA = Path(__file__).parent / "data"
-_MARK = "ː"  # stands for a colon, which hassil would drop; it must be a letter to be found at a word's edge
-_COLON = re.compile(r"(?<![0-9])[:：](?!//)|(?<=[0-9])[:：](?![0-9/])")
-_SPACE_AT_CJK = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef])\s+|\s+(?=[\u3000-\u9fff\uff00-\uffef])")
 _MOST = 400
 
 
@@ -55,6 +53,7 @@ class Grammar:
     skip_words: tuple[str, ...]
     covers: tuple[Cover, ...]
     fillers: frozenset[str]
+    folding: Folding
     parsed_templates: dict[str, Any] = field(default_factory=dict)
     parsed_rules: dict[str, Any] = field(default_factory=dict)
 
@@ -65,15 +64,15 @@ class Grammar:
 
     def covered(self, sentence: str) -> Heard | None:
         """The intent whose ideas the sentence names in words that are all known, in whatever order."""
-        spaced = self.language != "zh"
-        found = (c for c in self.covers if c.holds(sentence, self.fillers, spaced))
+        spaced, folded = self.language != "zh", self.folding.folded(sentence)[0].replace(MARK, " ")
+        found = (c for c in self.covers if c.holds(folded, self.fillers, spaced))
         best = max(found, key=lambda c: len(c.ideas), default=None)
         return None if best is None else Heard(best.intent, best.slots)
 
     def _readings(self, sentence: str, read: Read) -> Iterator[tuple[Score, Heard]]:
         from hassil.recognize import recognize_all  # noqa: PLC0415  # start-up time: nothing before the first sentence
 
-        folded, offsets = _folded(sentence, self.language)
+        folded, offsets = self.folding.folded(sentence)
         for count, result in enumerate(recognize_all(folded, self._candidates(folded.casefold()))):
             if count == _MOST:
                 return
@@ -129,7 +128,8 @@ def grammar(language: str) -> Grammar:
     loosely = tuple(covers(loose["intents"])), frozenset(loose["fillers"].split())
     templates = tuple(_templates(written, rules))
     vocabulary = frozenset(word for t in templates for clause in t.needs for word in clause)
-    return Grammar(language, templates, vocabulary, rules, lists | wild, (*pauses, *skip), *loosely)
+    fold = folding(language, written.get("folds", {}))
+    return Grammar(language, templates, vocabulary, rules, lists | wild, (*pauses, *skip), *loosely, fold)
 
 
 def _loaded(name: str) -> dict[str, Any]:
@@ -154,21 +154,6 @@ def _sentences(block: Mapping[str, Any], patterns: Mapping[str, list[str]], rule
         rules[name], of = of, f"<{name}>"
     made = [p.replace("*", of) for name in block.get("patterns", ()) for p in patterns[name]]
     return [*block.get("sentences", ()), *made]
-
-
-def _folded(sentence: str, language: str) -> tuple[str, list[int]]:
-    """The sentence as the templates expect it, and for each of its characters the place in the original."""
-    mark = _MARK if language == "zh" else f" {_MARK} "
-    same = {"‘": "'", "’": "'", ",": "，" if language == "zh" else ","}
-    chars: list[str] = []
-    offsets: list[int] = []
-    colons = {m.start() for m in _COLON.finditer(sentence)}
-    gaps = {i for m in _SPACE_AT_CJK.finditer(sentence) for i in range(*m.span())} if language == "zh" else set()
-    for at, char in enumerate(sentence):
-        piece = mark if at in colons else "" if at in gaps else same.get(char, char)
-        chars.append(piece)
-        offsets += [at] * len(piece)
-    return "".join(chars), [*offsets, len(sentence)]
 
 
 def _slots(entities: list[Any], sentence: str, offsets: list[int], read: Read) -> dict[str, Any] | None:
