@@ -26,11 +26,14 @@ GATE = ("tests/agent/test_toolbox.py", "tests/agent/test_loop.py")
 SMALL = ("tests/guard/test_small_guards.py", *GATE)
 GUARDED = {  # each guarded file with the tests that must notice
     "guard/workspace.py": ("tests/guard/test_workspace.py", "tests/tools/test_files.py"),
+    "guard/durable.py": ("tests/guard/test_durable.py", "tests/guard/test_workspace.py"),
+    "guard/carrying.py": ("tests/guard/test_carrying.py",),
+    "guard/marked.py": ("tests/guard/test_marked.py", "tests/tools/test_files.py"),
     "guard/network.py": ("tests/guard/test_network.py",),
     "guard/recipients.py": SMALL,
     "guard/policy.py": ("tests/guard/test_policy.py", *GATE),
     "guard/trust.py": SMALL,
-    "guard/marks.py": SMALL,
+    "guard/marks.py": ("tests/guard/test_marks.py", "tests/guard/test_small_guards.py"),
     "guard/secrets.py": SMALL,
     "agent/checks.py": GATE,
     "agent/toolbox.py": GATE,

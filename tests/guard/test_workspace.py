@@ -7,6 +7,7 @@ import signal
 import socket
 import unicodedata
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from palmclaw.core.errors import OutOfBounds, ToolError
 from palmclaw.core.tools import Access, CheckedPath
+from palmclaw.guard.durable import aside
 from palmclaw.guard.workspace import MAX_PATH, Workspace, _failed
 
 READ, WRITE = Access.READ, Access.WRITE
@@ -51,6 +53,8 @@ def base(space: Workspace) -> Path:
         (" ", "."),
         ("new/deep/file.txt", "new/deep/file.txt"),
         ("~/x", "~/x"),
+        (" a ", " a "),
+        ("shared:// a", "shared:// a"),
         ("..%2f..%2fhosts", "..%2f..%2fhosts"),
         ("ｄｏｃｓ／．．／．．／x", "ｄｏｃｓ／．．／．．／x"),
     ],
@@ -194,10 +198,10 @@ def test_a_read_path_is_not_written(space: Workspace) -> None:
     assert (base(space) / "docs/a.txt").read_text() == "a"
 
 
-def test_only_regular_files_are_opened(space: Workspace) -> None:
+def test_only_regular_files_are_opened(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(base(space) / "pipe")
     with socket.socket(socket.AF_UNIX) as server:
-        os.chdir(base(space))
+        monkeypatch.chdir(base(space))
         server.bind("sock")
     for text, code in (("docs", "is_folder"), ("", "is_folder"), ("pipe", "is_special_file"), ("sock", "io_error")):
         with pytest.raises(ToolError) as caught:
@@ -347,3 +351,172 @@ def test_moving_between_roots_makes_folders(space: Workspace) -> None:
     with pytest.raises(ToolError) as caught:
         space.move(source, space.resolve("x", WRITE))
     assert caught.value.code == "not_found"
+
+
+# an outside folder that holds the agent's own home
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Workspace:
+    """The owner has opened a folder in which the home lies; so do the workspaces of this and of another session."""
+    for folder in ("home/workspaces/mine", "home/workspaces/other", "home/shared", "photos"):
+        (tmp_path / "owner" / folder).mkdir(parents=True)
+    home = tmp_path / "owner" / "home"
+    (home / "secrets.toml").write_text("key")
+    (home / "workspaces/mine/a.txt").write_text("a")
+    (tmp_path / "owner/photos/b.txt").write_text("b")
+    roots = {
+        "session": home / "workspaces/mine",
+        "shared": home / "shared",
+        str(tmp_path / "owner"): tmp_path / "owner",
+    }
+    return Workspace(roots, hidden=(home,))
+
+
+def outer(wide: Workspace, *parts: str, access: Access = WRITE) -> CheckedPath:
+    """A path from the outside root that nobody has checked."""
+    return CheckedPath(list(wide.roots)[2], parts, access)
+
+
+@pytest.mark.parametrize("inner", ["", "/secrets.toml", "/workspaces", "/workspaces/other/x", "/palmclaw.db", "/new"])
+def test_the_home_is_not_reached_through_an_outside_folder(wide: Workspace, inner: str) -> None:
+    for access in Access:
+        with pytest.raises(OutOfBounds, match="the agent's own folder"):
+            wide.resolve(f"{list(wide.roots)[2]}/home{inner}", access)
+
+
+def test_the_sessions_own_folders_are_reached_by_their_full_path(wide: Workspace) -> None:
+    assert wide.resolve(str(wide.roots["session"] / "a.txt"), READ) == CheckedPath("session", ("a.txt",), READ)
+    assert wide.resolve(str(wide.roots["shared"]), READ) == CheckedPath("shared", (), READ)
+
+
+def test_a_walk_does_not_enter_the_home(wide: Workspace) -> None:
+    assert ["/".join(p.parts) for p, _ in wide.walk(outer(wide))] == ["photos", "photos/b.txt"]
+    assert [p.shown for p, _ in wide.walk(wide.resolve("", READ))] == ["a.txt"]
+
+
+def test_the_home_is_not_opened_by_another_name(wide: Workspace, tmp_path: Path) -> None:
+    """As where case is not minded, or the folder got its place after the check."""
+    (tmp_path / "owner/home").rename(tmp_path / "owner/later")
+    moved = Workspace(wide.roots, hidden=(tmp_path / "owner/later",))
+    acts: list[Callable[[], object]] = [
+        lambda: moved.open(outer(wide, "later", "secrets.toml")),
+        lambda: moved.replace(outer(wide, "later", "secrets.toml"), b"x"),
+        lambda: moved.stat(outer(wide, "later", "secrets.toml")),
+        lambda: moved.listed(outer(wide, "later")),
+        lambda: moved.move(outer(wide, "photos"), outer(wide, "later", "photos")),
+    ]
+    for act in acts:
+        with pytest.raises(OutOfBounds, match="the agent's own folder"):
+            act()
+    itself = Workspace({**wide.roots, "/alias": tmp_path / "owner/later"}, hidden=(tmp_path / "owner/later",))
+    with pytest.raises(OutOfBounds, match="the agent's own folder"):
+        itself.open(CheckedPath("/alias", ("secrets.toml",), READ))
+
+
+def test_what_holds_the_home_is_neither_moved_nor_deleted(wide: Workspace, tmp_path: Path) -> None:
+    wider = Workspace({**wide.roots, str(tmp_path): tmp_path}, hidden=wide.hidden)
+    for path in (CheckedPath(str(tmp_path), ("owner",), WRITE), outer(wide, "home")):
+        with pytest.raises(OutOfBounds, match="the agent's own folder"):
+            wider.move(path, wide.resolve("x", WRITE))
+        with pytest.raises(OutOfBounds, match="the agent's own folder"):
+            wider.discard(path, tmp_path / "trash", nothing)
+    wider.move(outer(wide, "photos"), wide.resolve("photos", WRITE))
+    assert (wide.roots["session"] / "photos/b.txt").read_text() == "b"
+
+
+def test_a_hidden_folder_that_is_not_there_hides_nothing(tmp_path: Path) -> None:
+    roots = {"session": tmp_path / "mine", str(tmp_path): tmp_path}
+    space = Workspace(roots, hidden=(tmp_path / "nowhere",))
+    (tmp_path / "a.txt").write_text("a")
+    assert space.read(space.resolve(str(tmp_path / "a.txt"), READ), 1) == b"a"
+
+
+# what is not there any more, and what a crash left
+
+
+def test_a_root_that_was_unmounted_is_an_error_of_its_own(tmp_path: Path) -> None:
+    space = Workspace({"session": tmp_path, "/gone": tmp_path / "gone"})
+    path = CheckedPath("/gone", ("a.txt",), WRITE)
+    acts: list[Callable[[], object]] = [
+        lambda: space.open(path),
+        lambda: space.replace(path, b"x"),
+        lambda: space.listed(CheckedPath("/gone", (), READ)),
+        lambda: space.move(path, space.resolve("x", WRITE)),
+        lambda: space.discard(path, tmp_path / "trash", nothing),
+    ]
+    for act in acts:
+        with pytest.raises(ToolError, match=r"/gone/ does not exist") as caught:
+            act()
+        assert caught.value.code == "not_found"
+    assert space.stat(path) is None
+    assert space.stat(CheckedPath("/gone", (), READ)) is None
+
+
+def test_a_piece_of_a_write_is_neither_listed_nor_opened(space: Workspace) -> None:
+    piece = f"docs/{aside()}"
+    (base(space) / piece).write_text("half of what a page said")
+    assert [p.name for p, _ in space.listed(space.resolve("docs", READ))] == ["a.txt"]
+    with pytest.raises(OutOfBounds, match="a piece of a write"):
+        space.resolve(piece, READ)
+
+
+def test_two_writers_of_one_file_do_not_share_a_temporary_one(space: Workspace) -> None:
+    path = space.resolve("docs/a.txt", WRITE)
+    contents = [bytes([65 + n]) * 200_000 for n in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda content: space.replace(path, content), contents * 4))
+    assert space.read(path, 200_000) in contents
+    assert [p.name for p in (base(space) / "docs").iterdir()] == ["a.txt"]
+
+
+def test_two_that_delete_the_same_name_keep_both(space: Workspace, tmp_path: Path) -> None:
+    for number in range(16):
+        space.replace(space.resolve(f"{number}/x.txt", WRITE), str(number).encode())
+    paths = [space.resolve(f"{number}/x.txt", WRITE) for number in range(16)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda path: space.discard(path, tmp_path / "trash", nothing), paths))
+    assert sorted(int(p.read_text()) for p in (tmp_path / "trash").iterdir()) == list(range(16))
+
+
+def test_what_vanishes_from_a_listing_is_left_out(space: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    listdir = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda handle: [*listdir(handle), "gone.txt"])
+    assert [p.name for p, _ in space.listed(space.resolve("docs", READ))] == ["a.txt"]
+
+
+def test_a_name_that_is_no_text_is_left_out(space: Workspace) -> None:
+    (base(space) / os.fsdecode(b"\xff.txt")).touch()
+    assert [p.name for p, _ in space.listed(space.resolve("", READ))] == ["docs"]
+
+
+def test_a_walk_goes_on_beside_a_folder_that_cannot_be_entered(
+    space: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (base(space) / "a").mkdir()
+    listed = Workspace.listed
+
+    def locked(self: Workspace, path: CheckedPath) -> list[tuple[CheckedPath, os.stat_result]]:
+        if path.parts == ("a",):
+            raise ToolError("read_only", "not here")
+        return listed(self, path)
+
+    monkeypatch.setattr(Workspace, "listed", locked)
+    assert [p.shown for p, _ in space.walk(space.resolve("", READ))] == ["a", "docs", "docs/a.txt"]
+    assert [p.shown for p, _ in space.walk(space.resolve("", READ), depth=1)] == ["a", "docs"]
+
+
+def test_files_by_name_by_path_and_not_by_a_dot(space: Workspace) -> None:
+    for name in ("docs/B.MD", ".hidden.md", "docs/.x.md"):
+        (base(space) / name).touch()
+    found = {
+        pattern: [p.shown for p, _ in space.files(space.resolve(place, READ), pattern)]
+        for place, pattern in (("", "*.md"), ("", "docs/*.txt"), ("docs", "docs/*"), ("docs", "b.*"), ("", "docs"))
+    }
+    assert found == {
+        "*.md": ["docs/B.MD"],
+        "docs/*.txt": ["docs/a.txt"],
+        "docs/*": ["docs/B.MD", "docs/a.txt"],
+        "b.*": ["docs/B.MD"],
+        "docs": [],
+    }

@@ -28,7 +28,7 @@ LING = {
         ("Chow Mei", ["c2"], "one"),
         ("王小明", ["c3"], "exact"),
         ("小明", ["c3"], "one"),
-        ("papermill", ["c4"], "one"),
+        ("papermill", ["c4"], "several"),
         ("ingrid@fjordwerk", ["c5"], "one"),
         ("+852 6001 0004", ["c4"], "one"),
         ("2111-0006", ["c6"], "one"),
@@ -145,3 +145,9 @@ def test_what_the_gate_must_know() -> None:
     every = [tools.contacts_search, tools.contact_add, tools.contact_update, tools.contact_delete]
     assert [t.effect for t in every] == [Effect.READ, Effect.CONTACT, Effect.CONTACT, Effect.DELETE]
     assert {(t.permissions, t.private, t.outside) for t in every} == {(("contacts",), True, False)}
+
+
+@pytest.mark.parametrize("query", ["meilin", "MeiLin", "mei  lin"])
+async def test_a_name_without_its_space_is_still_that_name(phone: VirtualPhone, query: str) -> None:
+    found = await run(tools.contacts_search, phone, query=query)
+    assert (found["match"], found["contacts"][0]["name"]) == ("exact", "Mei Lin")

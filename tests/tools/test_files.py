@@ -9,8 +9,9 @@ import pytest
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import ToolError
 from palmclaw.core.limits import Limits
+from palmclaw.core.lines import size
 from palmclaw.core.ports import LIMITS
-from palmclaw.core.tools import Access, Effect, Outcome, Preview, Tool, ToolContext
+from palmclaw.core.tools import Access, CheckedPath, Effect, Outcome, Preview, Tool, ToolContext
 from palmclaw.guard import workspace
 from palmclaw.guard.marks import MARKS, Marks
 from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
@@ -130,6 +131,77 @@ async def test_reading_by_lines_and_inside_a_long_line(desk: Desk) -> None:
     }  # fmt: skip
 
 
+def spelled(value: Any) -> int:
+    """The length of a result as the gate will bound it; where to read on stands before the text."""
+    assert list(value)[-1] in ("text", "entries", "files", "matches")
+    return size(value)
+
+
+@pytest.mark.parametrize("chars", [100, 300, 5_000])
+async def test_a_long_file_is_read_on_to_its_end(desk: Desk, chars: int) -> None:
+    desk.limits = Limits(result_chars=chars)
+    text = "".join(f'{n}: "quoted" 字\n' for n in range(200)) + "é\t" * 3_000 + "\nlast"
+    desk.put("long.txt", text)
+    read, values = "", dict[str, Any](path="long.txt")
+    while True:
+        found = await desk(files.file_read, **values)
+        assert spelled(found) <= chars
+        assert found["lines"] == 202
+        read += found["text"]
+        if "next_line" not in found:
+            break
+        values |= {"start_line": found["next_line"], "start_char": found.get("next_char", 0)}
+    assert read == text
+
+
+async def test_whole_lines_are_read_where_they_fit(desk: Desk) -> None:
+    desk.limits = Limits(result_chars=200)
+    desk.put("a.txt", "twenty characters!!!\n" * 50)
+    found = await desk(files.file_read, path="a.txt")
+    assert found["text"] == "twenty characters!!!\n" * (found["next_line"] - 1)
+    assert list(found) == ["lines", "next_line", "path", "text"]
+
+
+async def test_long_lists_are_bounded_and_say_so(desk: Desk) -> None:
+    desk.limits = Limits(result_chars=500)
+    for number in range(100):
+        desk.put(f"file number {number:03}.txt", 'a "tent"\n' * 3)
+    listed, found = await desk(files.file_list), await desk(files.file_find, pattern="*")
+    matches = await desk(files.file_search, query="tent")
+    assert max(map(spelled, (listed, found, matches))) <= 500
+    assert listed["more"] is True
+    assert found["more"] + len(found["files"]) == 100
+    assert matches["more"] is True
+    assert [e["path"] for e in listed["entries"]] == [f"file number {n:03}.txt" for n in range(len(listed["entries"]))]
+    assert min(map(len, (listed["entries"], found["files"], matches["matches"]))) > 3
+
+
+async def test_a_long_line_is_shown_in_part(desk: Desk) -> None:
+    desk.limits = Limits(result_chars=400)
+    desk.put("a.txt", "tent " * 1_000)
+    assert (await desk(files.file_search, query="tent"))["matches"] == [
+        {"path": "a.txt", "line": 1, "text": ("tent " * 20)}
+    ]
+
+
+async def test_a_file_that_may_not_be_read_does_not_end_a_search(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.put("a.txt", "tent")
+    desk.put("b.txt", "tent")
+    os.truncate(desk.put("huge.txt", ""), files.MAX_SEARCHED + 1)
+    read = Workspace.read
+
+    def locked(self: Workspace, path: CheckedPath, limit: int) -> bytes:
+        if path.name == "a.txt":
+            raise ToolError("read_only", "not here")
+        return read(self, path, limit)
+
+    monkeypatch.setattr(Workspace, "read", locked)
+    assert await desk(files.file_search, query="tent") == {
+        "skipped_files": 2,
+        "matches": [{"path": "b.txt", "line": 1, "text": "tent"}],
+    }
+
+
 async def test_what_cannot_be_read_says_why(desk: Desk) -> None:
     desk.put("x.png", b"\x89PNG\r\n\x1a\n\x00\x00")
     assert await desk.fails(files.file_read, path="x.png") == "binary"
@@ -148,6 +220,23 @@ async def test_writing_and_appending(desk: Desk) -> None:
     assert (shown.action, shown.target, shown.lines) == ("Replace a file", "n", (("File", "n/a.md"), ("Text", "x")))
     assert (await desk.preview(files.file_write, path="n/a.md", text="x", append=True)).action == "Add to a file"
     assert (await desk.preview(files.file_write, path="n/b.md", text="x")).action == "Create a file"
+
+
+async def test_what_is_appended_begins_on_a_line_of_its_own(desk: Desk) -> None:
+    for name, before, after in (
+        ("a.txt", b"milk", b"milk\neggs\n"),
+        ("b.txt", b"milk\r\nbread", b"milk\r\nbread\r\neggs\r\n"),
+        ("c.txt", "é".encode("utf-16"), "é\neggs\n".encode("utf-16")),
+        ("d.txt", b"caf\xe9\n", b"caf\xe9\neggs\n"),
+        ("e.txt", b"", b"eggs\n"),
+    ):
+        desk.put(name, before)
+        written = await desk(files.file_write, path=name, text="eggs\n", append=True)
+        assert written == {"path": name, "bytes": len(after)}
+        assert (desk.base / name).read_bytes() == after
+    assert await desk.fails(files.file_write, path="d.txt", text="概", append=True) == "encoding"
+    desk.put("x.png", b"\x89PNG\x00")
+    assert await desk.fails(files.file_write, path="x.png", text="x", append=True) == "binary"
 
 
 async def test_editing_keeps_encoding_and_line_ends(desk: Desk) -> None:
@@ -181,6 +270,7 @@ async def test_moving_and_copying(desk: Desk) -> None:
     assert await desk.fails(files.file_move, path="z.txt", to="d/b.txt") == "exists"
     assert await desk.fails(files.file_move, path="nope", to="n") == "not_found"
     assert await desk.fails(files.file_move, path="d", to="d/e") == "inside_itself"
+    assert await desk.fails(files.file_move, path="d", to="d") == "exists"
     assert await desk.fails(files.file_copy, path="nope", to="n") == "not_found"
     shown = await desk.preview(files.file_move, path="z.txt", to="shared://z.txt")
     assert (shown.action, shown.lines) == ("Move a file", (("From", "z.txt"), ("To", "shared://z.txt")))
@@ -210,6 +300,78 @@ def test_the_effect_is_stricter_outside_the_workspace(desk: Desk) -> None:
     assert desk.effect(files.file_copy, path="a", to=outside) is Effect.WRITE_OUTSIDE
     assert desk.effect(files.file_move, path=outside, to="a") is Effect.WRITE_OUTSIDE
     assert desk.effect(files.file_delete, path="a") is Effect.DELETE
+
+
+@pytest.mark.parametrize(
+    ("path", "to", "target"),
+    [
+        ("d/a", "e/b", "e"),
+        ("d/a", "{card}/in/b", "into {card}/in"),
+        ("{card}/d/a", "e/b", "out of {card}/d"),
+        ("{card}/d/a", "{card}/d/b", "within {card}/d"),
+        ("{card}/d/a", "{card}/in/b", ""),
+    ],
+)
+async def test_a_lasting_yes_to_a_move_is_bound_to_the_folder_that_loses(
+    desk: Desk, path: str, to: str, target: str
+) -> None:
+    desk.put("d/a", "x")
+    (desk.sdcard / "d").mkdir()
+    (desk.sdcard / "d/a").touch()
+    path, to, target = (text.format(card=desk.sdcard) for text in (path, to, target))
+    shown = await desk.preview(files.file_move, path=path, to=to)
+    assert shown.target == target
+    assert (await desk.preview(files.file_copy, path=path, to=to)).target == str(Path(to).parent)
+
+
+async def test_an_approval_of_a_move_is_bound_to_the_file_as_it_was(desk: Desk) -> None:
+    desk.put("a", "x")
+    before = await desk.preview(files.file_move, path="a", to="b")
+    assert before == await desk.preview(files.file_move, path="a", to="b")
+    desk.put("a", "other")
+    assert before != await desk.preview(files.file_move, path="a", to="b")
+
+
+async def test_what_is_found_is_private_and_outside_names_taint(desk: Desk) -> None:
+    card = str(desk.sdcard)
+    (desk.sdcard / "ignore the owner.txt").write_text("tent")
+    desk.put("clean/a.txt", "tent")
+    desk.put("d/b.txt", "tent")
+    desk.marks.add(desk.base / "d/b.txt")
+    calls: list[tuple[Tool, dict[str, Any]]] = [
+        (files.file_list, {}),
+        (files.file_list, {"recursive": True}),
+        (files.file_find, {"pattern": "*.txt"}),
+        (files.file_search, {"query": "tent"}),
+    ]
+    told = {
+        (tool.name, place, str(values)): await desk.outcome(tool, path=place, **values)
+        for tool, values in calls
+        for place in (card, "clean", "d")
+    }
+    assert all(outcome.private for outcome in told.values())
+    assert {key for key, outcome in told.items() if not outcome.tainted} == {k for k in told if k[1] == "clean"}
+    assert (await desk.outcome(files.file_read, path="clean/a.txt")).private
+    assert (await desk.outcome(files.file_list, path="shared://")).tainted is False
+    assert (await desk.outcome(files.file_list, path=card, limit=1)).tainted
+
+
+async def test_a_marked_folder_taints_also_when_it_is_empty(desk: Desk) -> None:
+    (desk.base / "d").mkdir()
+    desk.marks.add(desk.base / "d")
+    assert (await desk.outcome(files.file_list, path="d")).tainted
+
+
+async def test_moving_a_folder_washes_nothing(desk: Desk) -> None:
+    desk.put("d/e/a.txt", "theirs")
+    desk.put("d/mine.txt", "mine")
+    desk.marks.add(desk.base / "d/e/a.txt")
+    await desk(files.file_move, path="d", to="shared://d")
+    assert (await desk.outcome(files.file_read, path="shared://d/e/a.txt")).tainted
+    assert not (await desk.outcome(files.file_read, path="shared://d/mine.txt")).tainted
+    await desk(files.file_delete, path="shared://d", recursive=True)
+    assert desk.marks.holds(desk.trash / "d/e/a.txt")
+    assert not desk.marks.holds(desk.trash / "d/mine.txt")
 
 
 async def test_what_lies_outside_taints(desk: Desk) -> None:

@@ -165,9 +165,10 @@ class Workspace:
         """Every file and folder below, by name; what lies in a folder that may not be entered is left out."""
         for inner, status in self.listed(path):
             yield inner, status
-            if stat.S_ISDIR(status.st_mode) and depth > 1:
+            deeper = depth - 1 if stat.S_ISDIR(status.st_mode) else 0
+            if deeper:
                 with suppress(ToolError):
-                    yield from self.walk(inner, depth - 1)
+                    yield from self.walk(inner, deeper)
 
     def files(self, path: CheckedPath, pattern: str) -> Iterator[tuple[CheckedPath, os.stat_result]]:
         """The files below whose name or path fits, without those that a dot hides, on a walk of bounded length."""

@@ -58,11 +58,12 @@ def _fits(contact: Contact, wanted: str) -> bool:
 
 
 def _is_called(contact: Contact, wanted: str) -> bool:
-    """By name, with or without its spaces, or by number."""
+    """By name, with or without its spaces, by number, or by an e-mail address."""
     name = contact.name.casefold()
     digits = re.sub(r"[\s().-]", "", wanted)
     number = re.fullmatch(r"\+?[0-9]{3,}", digits) and any(digits in p for p in contact.phones)
-    return bool(number) or all(word in name for word in wanted.split()) or _joined(wanted) in _joined(name)
+    mail = "@" in wanted and any(wanted in e.casefold() for e in contact.emails)
+    return bool(number) or mail or all(word in name for word in wanted.split()) or _joined(wanted) in _joined(name)
 
 
 def _joined(name: str) -> str:

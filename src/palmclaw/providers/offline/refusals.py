@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from palmclaw.providers.offline.folding import simplified
 from palmclaw.providers.offline.moments import is_chinese
+
+_LATIN = re.compile(r"[A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +32,11 @@ def refusals() -> Refusals:
 
 
 def refused(slot: str, words: str) -> bool:
-    return refusals().patterns[slot].search(words) is not None
+    return refusals().patterns[slot].search(simplified(words)) is not None
 
 
 def longer(words: str, english: int, chinese: int) -> bool:
     """Whether there are more words (in Chinese: characters) than a name of that kind has."""
-    return len(words) > chinese if is_chinese(words) else len(words.split()) > english
+    if is_chinese(words):
+        return len(_LATIN.sub("xx", words)) > chinese
+    return len(words.split()) > english

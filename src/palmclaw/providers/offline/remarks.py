@@ -11,7 +11,7 @@ _CLAUSES = re.compile(
     re.IGNORECASE,
 )
 _AGAINST = re.compile(
-    r"\b(?:if|unless|would|were|whenever|pretend|imagine|suppose|joke|movie|film|novel|lyrics|example|sentence|phrase)\b"
+    r"\b(?:(?<!see )(?<!know )(?<!remember )(?<!check )(?<!sure )if|unless|would|were|whenever|pretend|imagine|suppose|joke|novel|lyrics|sentence|phrase)\b"
     r"|^\W*(?:when|once|until|as\s+soon|after|every\s+time|why|how|who|what\s+(?:if|happens|does|would)|should|shall)\b"
     r"|^\W*(?:(?:please|but|or|well|oh|no|actually|just|and|wait)\W+)*"
     r"(?:don['’]?t|do\s+not|not|never|no(?!\s+\w+\s+\w)|nope|cancel|stop\s+that|forget\s+(?:it|that)|wait|kidding)\b"
@@ -22,7 +22,7 @@ _AGAINST = re.compile(
     re.IGNORECASE,
 )
 _SPEAKS = re.compile(
-    r"\b(?:said|says?|told|tells?|asked|asks?|wrote|writes|reads|shouted|thinks?|wants?)\b|[说问讲喊叫]|告诉|写着", re.IGNORECASE
+    r"\b(?:said|says?|told(?!\s+you)|tells?|asked|asks?|wrote|writes|reads|shouted)\b|(?<!听)[说问]|告诉|写着", re.IGNORECASE
 )
 _SPOKEN = re.compile(
     r"^\W*(?:\w+\s+){0,2}(?:said|says|told|asked|shouted|wrote)\b(?!\s+(?:i|we|to\s+(?:use|save))\b)|^.{1,6}[说问喊讲]$",
@@ -39,6 +39,18 @@ _NEGATED = re.compile(
     r"|(?:不用|不要|别|不必|不需要|没必要)(?:再|帮我|给我|你|急着|去|现在)*(?:关|停|退出|断)",
     re.IGNORECASE,
 )
+_SUPPOSES = re.compile(
+    r"\W*(?:(?:so|and|but|well)\W+)?(?:if|unless|whenever|suppose|supposing|imagine|pretend|why)\b(?!\s+(?:you\s+(?:can|could|would|don['’]?t\s+mind)|possible))"
+    r"|\W*(?!what|who)(?:\w+\s+){1,2}(?:said|says|asked|shouted|wrote)\b"
+    r"|\W*(?:如果|要是|假如|假设|假使|万一|倘若|为什么|为啥|为何|干嘛要|干吗要|凭什么)"
+    r"|\W*(?![跟对和给向告发短把])[^，。]{1,4}[说问喊][:：“\"]",
+    re.IGNORECASE,
+)
+_QUIET = re.compile(r"\b(?:do\s+not|don['’]?t)[ -]disturb\b", re.IGNORECASE)  # the name of a mode
+_EDGES = re.compile(
+    r"^\W*(?:(?:麻烦|请|劳驾|拜托|不好意思|您好|你好|嗨|喂|嘿)[你您]?[，,]?|(?:可以|能不能|能否|能|可不可以)?(?:帮我|替我|给我)(?:一下)?(?!打))+(?=..)"
+    r"|(?:[\s，,]*(?:吧|呢|啊|呀|嘛|哦|啦|哈|谢谢[你您]?|好吗|好不好|行吗|可以吗|行不行|给我(?:看看|瞧瞧|听听|看一下|念念|看)|让我看看|我看看|多谢|辛苦了?|拜托了?))+[\s。.！!？?～~]*$",
+)
 _STATES = re.compile(
     r"\s*(?:i['’]?m|i am|i['’]ve|it['’]?s|it is|there['’]?s|this|my|the|we|i|he|she|they|我|这|那|他|她)\b", re.IGNORECASE
 )
@@ -48,7 +60,7 @@ _CIRCUMSTANCE = re.compile(
     r"running|cooking|busy|late|about|walking|heading|going|leaving|behind|nearly|almost|here|back|carrying|holding|having|baking|riding|cycling|travell?ing|waiting)\b"
     r"|(?:i|we)(?:['’]ve|\s+have)\s+(?:got\s+)?(?:my|our|both|no|just|only|a|an)\b|(?:i|we)(?:['’]ve)?\s+(?:just|only\s+just)\s+\w+"
     r"|(?:we|i)['’](?:re|m)\s+out\s+of\b|my\s+\w+(?:\s+\w+)?\s+(?:is|are)\b|(?:just|finally)\s+\w+|new\s+\w+|(?:the\s+)?(?:traffic|train|bus|meeting|class|flight)\b"
-    r"|(?:我|我们|咱们)(?:现在|这会儿|正|还|刚|刚刚|马上|快)*(?:在|手上|手里|堵|开车|开会|忙|到|要|做饭|走|出门|迟到|晚|没带|拎|路上|认识|回)"
+    r"|(?:我|我们|咱们)(?:现在|这会儿|正|还|刚|刚刚|马上|快)*(?:在|手上|手里|堵|开车|开会|忙|到|要|做饭|走|出门|搬|换|迟到|晚|没带|拎|路上|认识|回)"
     r"|(?:刚|正|马上|路上|堵车|开车|开会|手上|手里|外面|家里|.{1,6}(?:没了|用完了|喝完了|吃完了|又没了|快没了)$))",
     re.IGNORECASE,
 )
@@ -75,13 +87,58 @@ _COMMANDS = re.compile(
 )
 
 
+_ASKS = re.compile(
+    r"[?？吗呢没]|[什么哪几谁多少查看报告显列]|\b(?:what|which|how|where|when|who|is|are|am|do|does|did|have|has|can|could|will|show|tell|give|check|read|list)\b",
+    re.IGNORECASE,
+)
+_INDIRECT = re.compile(
+    r"^\W*(?:please\s+)?(?:(?:can|could|would|will)\s+you\s+(?:please\s+|kindly\s+)?)?(?:(?:tell|show|inform)\s+me|let\s+me\s+know|check|find\s+out|see"
+    r"|(?:i['’]d|i\s+would)\s+like\s+to\s+(?:know|see)|i\s+(?:want|need)\s+to\s+(?:know|see)|do\s+you\s+know|any\s+idea|i['’]m\s+wondering|i\s+was\s+wondering|i\s+wonder)\s+"
+    r"(?=(?:if|whether|which|what|how|where|when|who)\b)",
+    re.IGNORECASE,
+)
+_WHETHER = re.compile(
+    r"^(?:if|whether)\s+(?P<who>(?:i|we|it|there)|(?:the|my|this)(?:\s+\w+){1,2}?)(?P<verb>['’]m|['’]s|['’]re|\s+(?:am|is|are|has|have|do|does|will))\b\s*(?P<rest>.*)$",
+    re.IGNORECASE,
+)
+_VERBS = {"'m": "am", "'s": "is", "'re": "are"}
+
+
+def asks(clause: str) -> bool:
+    """Whether the clause is a question or a wish to be told something."""
+    return _ASKS.search(clause) is not None
+
+
+def direct(sentence: str) -> str | None:
+    """ "Could you tell me if my phone is full" as "is my phone full"; None for what is no indirect question."""
+    found = _INDIRECT.match(sentence)
+    if found is None:
+        return None
+    question = sentence[found.end() :]
+    whether = _WHETHER.match(question)
+    if whether is None:
+        return question
+    verb = whether["verb"].strip().replace("’", "'")
+    return f"{_VERBS.get(verb, verb)} {whether['who']} {whether['rest']}"
+
+
 def clauses(sentence: str) -> list[str]:
     return [c.strip() for c in _CLAUSES.split(sentence) if c.strip(" ,.!?，。")]
 
 
+def trimmed(sentence: str) -> str:
+    """Without the courtesies at both ends; those in the middle stay."""
+    return _EDGES.sub("", sentence.strip())
+
+
 def negated(sentence: str) -> bool:
     """Whether it asks for something not to be done."""
-    return _NEGATED.search(sentence) is not None
+    return _NEGATED.search(_QUIET.sub("", sentence)) is not None
+
+
+def supposes(sentence: str) -> bool:
+    """Whether it only supposes something, repeats somebody's words or asks for the reason of a thing."""
+    return _SUPPOSES.match(sentence) is not None
 
 
 def ceases(sentence: str) -> bool:

@@ -49,6 +49,7 @@ READERS: Mapping[str, Reader] = {
     "title": plain.title,
     "gadget": plain.gadget,
 }
+_LEADING = re.compile(r"^(?:一下|下子)\s*")
 _VERBATIM = frozenset({"text", "short", "reader", "fact", "latin"})
 
 
@@ -56,5 +57,5 @@ def read(slot: str, text: str, now: datetime) -> Any:
     """The value of the slot, or None when these words cannot be meant."""
     words = _COURTESY.sub("", text.strip())
     if slot not in _VERBATIM:
-        words = plain.bare(_CLOSING.sub("", plain.bare(words.rstrip("?？!！… "))))
+        words = plain.bare(_CLOSING.sub("", plain.bare(_LEADING.sub("", words.rstrip("?？!！… ")))))
     return READERS[slot](words, now) if words else None

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from palmclaw.providers.offline import remarks
 from palmclaw.providers.offline.grammar import Heard, grammar
@@ -27,8 +28,10 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 # What a negation may ask for: its words are those of the template. The second kind only as "别放了", never as "别放".
-_MAY_NEGATE = frozenset({"dnd", "ringer", "remember", "forget"})
+_MAY_NEGATE = {"dnd": "", "ringer": "", "remember": r"forget|忘", "forget": r"\b(?:any\s?more|any longer)\b|再|了[吧啊]?$"}
 _ENDS = frozenset({"torch_off", "pause_music", "record_stop", "wifi_off", "bluetooth_off", "battery_saver", "media_volume"})
+# What a statement may sound like ("it's fully charged") that only gives the reason for a command.
+_TOLD = frozenset({"battery", "storage", "network", "time", "date", "location", "weather", "alarms_list", "help"})
 _IDLE = frozenset({"greeting", "thanks", "bye"})
 
 
@@ -52,6 +55,8 @@ def understood(sentence: str, now: datetime) -> Understood:
 
 
 def _in(language: str, sentence: str, now: datetime) -> Understood:
+    if remarks.supposes(sentence):
+        return Understood(language)
     whole = _heard(language, sentence, now)
     if remarks.negated(sentence):
         return Understood(language, (whole,) if whole and _may_negate(whole, sentence) else ())
@@ -59,6 +64,7 @@ def _in(language: str, sentence: str, now: datetime) -> Understood:
         return Understood(language, (whole,), False) if not _carries(language, whole, now) else _crowd(language)
     return (
         _joined(language, sentence, now)
+        or _indirect(language, sentence, now)
         or _loosely(language, sentence)
         or _beside(language, sentence, now)
         or _opened(language, sentence, now)
@@ -68,7 +74,14 @@ def _in(language: str, sentence: str, now: datetime) -> Understood:
 
 
 def _may_negate(whole: Heard, sentence: str) -> bool:
-    return whole.intent in _MAY_NEGATE or (whole.intent in _ENDS and remarks.ceases(sentence))
+    wanted = _MAY_NEGATE.get(whole.intent)
+    return (wanted is not None and re.search(wanted, sentence, re.IGNORECASE) is not None) or (whole.intent in _ENDS and remarks.ceases(sentence))
+
+
+def _indirect(language: str, sentence: str, now: datetime) -> Understood | None:
+    question = remarks.direct(sentence)
+    found = _part(language, question, now) if question else None
+    return None if found is None or found.intent in WHOLE else Understood(language, (found,))
 
 
 def _loosely(language: str, sentence: str) -> Understood | None:
@@ -78,7 +91,14 @@ def _loosely(language: str, sentence: str) -> Understood | None:
 
 def _heard(language: str, sentence: str, now: datetime) -> Heard | None:
     polite = _POLITE.match(sentence) is not None
-    return grammar(language).heard(sentence, lambda slot, text: read(slot, _own(text) if polite else text, now))
+
+    def accepted(slot: str, text: str) -> Any:
+        return read(slot, _own(text) if polite else text, now)
+
+    found = grammar(language).heard(sentence, accepted)
+    if found is not None or language == "en" or (short := remarks.trimmed(sentence)) == sentence:
+        return found
+    return grammar(language).heard(short, accepted)
 
 
 def _own(text: str) -> str:
@@ -115,12 +135,13 @@ def _joined(language: str, sentence: str, now: datetime) -> Understood | None:
 def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
     """One command beside clauses that only explain it ("it's dark, turn the torch on") and do not speak against it."""
     clauses = remarks.clauses(sentence)
-    if not 1 < len(clauses) <= 4 or any(remarks.negated(c) for c in clauses):
+    if not 1 < len(clauses) <= 4:
         return None
-    heard = [_part(language, c, now) for c in clauses]
+    heard = [None if _denied(c) else _part(language, c, now) for c in clauses]
     pairs = [(c, h) for c, h in zip(clauses, heard, strict=True) if h is None or h.intent not in _IDLE]
     asking = [h for c, h in pairs if h is not None and not remarks.states(c)]
     said = asking or [h for _, h in pairs if h is not None]
+    said = [h for c, h in pairs if h in said and (h.intent not in _TOLD or remarks.asks(c))] or said
     found = tuple(h for n, h in enumerate(said) if h not in said[:n])
     if not found:
         return _about(language, clauses, now)
@@ -130,6 +151,10 @@ def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
     if len(found) > 1 or all(h is not None for _, h in pairs):
         return _crowd(language) if any(h.intent in WHOLE for h in found) else Understood(language, found)
     return None if found[0].intent in WHOLE else Understood(language, found)
+
+
+def _denied(clause: str) -> bool:
+    return remarks.negated(clause) and not remarks.ceases(clause)
 
 
 def _about(language: str, clauses: list[str], now: datetime) -> Understood | None:
