@@ -227,6 +227,7 @@ def made_tools(world: World) -> dict[str, Tool]:
         plain("people_page", Effect.READ_EGRESS, Page, private=True),
         plain("slow_to_show", Effect.DEVICE, preview=slow_preview),
         plain("record_start", Effect.CAPTURE),
+        plain("shout", Effect.SEND),
         plain("scan", Effect.CAPTURE),
         plain("invite", Effect.SEND, Invite),
         plain("cancel_event", Effect.DELETE, Number, preview=revealing_preview),

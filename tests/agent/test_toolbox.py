@@ -166,10 +166,17 @@ async def test_facts_may_make_a_call_stricter_but_never_milder(gate: Bench) -> N
     assert len(gate.person.asked) == 1
     gate.turn.tainted = True
     await gate.run(call("reveals", "c5", number=3))
-    assert gate.person.asked[-1].effect is Effect.DEVICE
+    await gate.run(call("reveals", "c6", number=1))
+    assert [a.effect for a in gate.person.asked[1:]] == [Effect.DEVICE, Effect.SEND]
     await gate.new_turn(Origin.OTHER)
     codes = [code(await gate.run(call("reveals_to_strangers", f"s{n}", number=n))) for n in (1, 3)]
     assert codes == ["denied", ""]
+
+
+async def test_a_no_to_the_stricter_call_is_final_too(gate: Bench) -> None:
+    gate.person.answers = [Answer.NO]
+    assert [code(await gate.run(call("reveals", f"c{n}", number=1))) for n in (1, 2)] == ["declined"] * 2
+    assert len(gate.person.asked) == 1
 
 
 async def test_a_deletion_that_also_sends_is_never_allowed_for_good(gate: Bench) -> None:
@@ -287,9 +294,10 @@ async def test_a_job_sends_to_its_own_address_without_asking(gate: Bench) -> Non
 
 
 async def test_a_job_without_an_address_asks_for_every_send(gate: Bench) -> None:
-    await gate.new_turn(Origin.JOB)
+    await gate.new_turn(Origin.JOB, addresses=frozenset({"+1234"}))
     await gate.run(SEND)
-    assert len(gate.person.asked) == 1
+    await gate.run(call("shout", "c2"))
+    assert [a.call.name for a in gate.person.asked] == ["send", "shout"]
 
 
 # permit
@@ -423,6 +431,11 @@ async def test_an_effect_is_in_the_journal_before_it_happens(gate: Bench) -> Non
     gate.world.gate.set()
     await task
     assert await state(gate) is CallState.DONE
+
+
+async def test_the_journal_knows_the_effect(gate: Bench) -> None:
+    await gate.run(call("torch"))
+    assert await gate.database.run(lambda db: db.execute("SELECT effect FROM call").fetchall()) == [("device",)]
 
 
 async def test_a_read_is_not_journaled(gate: Bench) -> None:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from palmclaw.core.device import Code
 from palmclaw.core.errors import Fault
 from palmclaw.core.messages import Message, Reasoning, Role, Text
 from palmclaw.core.plugin import Kind, Parts, Plugin
@@ -28,6 +29,13 @@ TWO_MEIS = {"contacts": [MEI_LIN, MEI_LING], "match": "several"}
 SWIM = {"id": "e4", "title": "Swim", "start": "2026-06-18T18:00+08:00", "end": "2026-06-18T19:00+08:00"}
 SPEAKER = {"name": "Loft Speaker", "address": "AA:1", "kind": "speaker", "connected": False, "battery": None}
 DESK_SPEAKER = {"name": "Desk Speaker", "address": "AA:9", "kind": "speaker", "connected": False}
+
+# What turns a command into something else than a wish.
+NOT_ASKED = (
+    "don't {}", "please do not {}", "never {}", "you don't need to {}", "if it rains, {}", "she said: {}",
+    "he told me to {}", "my friend wants to {}", "what happens when I {}", "why should I {}",
+    "别{}", "先别{}", "不要{}", "你不用{}", "没必要{}", "如果下雨，{}", "他说：{}", "我朋友想{}", "为什么要{}",
+)  # fmt: skip
 
 
 async def said(sentence: str, **answers: Any) -> tuple[list[Call], str]:
@@ -193,12 +201,90 @@ async def test_a_contact_without_a_name_is_asked_for_it() -> None:
             "不确定有没有生效，请先看看再重试。",
         ),
         (Fault("internal", "no signal"), "That did not work: no signal.", "没有成功：no signal。"),
+        (
+            Fault("storage_full", "The phone is full."),
+            "That did not work: The phone is full.",
+            "没有成功：手机存储空间满了。",
+        ),
+        (Fault("unsupported", "no SIM"), "That did not work: no SIM.", "没有成功：这部手机不支持。"),
     ],
 )
 async def test_a_failure_is_one_honest_sentence(fault: Fault, english: str, chinese: str) -> None:
     answers = {"contacts_search": ONE_MEI, "sms_send": fault}
     assert (await said("text Mei Lin that I'm late", **answers))[1] == english
     assert (await said("给 Mei Lin 发短信说我到了", **answers))[1] == chinese
+
+
+@pytest.mark.parametrize("code", [str(code) for code in Code if code not in ("permission_denied", "timeout")])
+async def test_every_failure_of_a_device_has_chinese_words(code: str) -> None:
+    text = (await said("打开蓝牙", bluetooth_set=Fault(code, "in English")))[1]
+    assert text.startswith("没有成功：")
+    assert "in English" not in text
+
+
+@pytest.mark.parametrize(
+    ("sentence", "call"),
+    [
+        ("請幫我開啟手電筒", ("device_set", {"setting": "torch", "value": True})),
+        ("還剩多少電", (FIELD, {"fields": ["battery"]})),
+        ("把媒體音量關掉", ("device_set", {"setting": "media_volume", "value": 0})),
+        ("關閉藍牙", ("bluetooth_set", {"enabled": False})),
+        ("設一個十分鐘的計時器", ("timer_set", {"seconds": 600})),
+        ("記住我對花生過敏", ("memory_add", {"text": "我對花生過敏"})),
+        ("把「買牛奶」寫進 待辦.txt", ("file_write", {"path": "待辦.txt", "text": "買牛奶\n"})),
+        ("給王小明打電話", ("contacts_search", {"query": "王小明"})),
+    ],
+)
+async def test_traditional_characters_are_read_and_kept_in_names_and_texts(sentence: str, call: Call) -> None:
+    assert (await said(sentence, contacts_search=NOBODY))[0][0] == call
+
+
+async def test_a_text_in_traditional_characters_is_sent_as_written() -> None:
+    calls, _ = await said("傳簡訊給 Mei Lin 說我晚十分鐘到", contacts_search=ONE_MEI)
+    assert calls[-1] == ("sms_send", {"to": "+85291110003", "text": "我晚十分鐘到"})
+
+
+@pytest.mark.parametrize(
+    ("sentence", "call"),
+    [
+        ("I'm in a meeting, text Mei Lin that I'm late", ("sms_send", {"to": "+85291110003", "text": "I'm late"})),
+        ("我在开车，给Mei Lin打电话", ("call", {"number": "+85291110003"})),
+        ("We're out of milk, add a line milk to list.txt", None),
+        ("我搬家了，你别再记着我住在海淀了，忘了吧", ("memory_forget", {"text": "我住在海淀"})),
+    ],
+)
+async def test_a_circumstance_of_a_set_form_may_open_any_command(sentence: str, call: Call | None) -> None:
+    appended = ("file_write", {"path": "list.txt", "text": "milk\n", "append": True})
+    assert (await said(sentence, contacts_search=ONE_MEI))[0][-1] == (call or appended)
+
+
+@pytest.mark.parametrize("opening", NOT_ASKED)
+async def test_what_is_denied_supposed_or_repeated_starts_nothing(opening: str) -> None:
+    english = ("turn on the torch", "text Mei Lin that I'm late", "delete the dentist appointment", "play some music")
+    chinese = ("打开手电筒", "给Mei Lin发短信说我到了", "删除明天的会议", "放点音乐", "关掉wifi")
+    for command in english if opening.isascii() else chinese:
+        assert (await said(opening.format(command)))[0] == [], command
+
+
+@pytest.mark.parametrize(
+    ("sentence", "call"),
+    [
+        ("could you tell me if my phone is nearly full", (FIELD, {"fields": ["storage"]})),
+        (
+            "The little light on the back is shining, switch it off",
+            ("device_set", {"setting": "torch", "value": False}),
+        ),
+        ("put my phone on vibrate I'm in class", ("device_set", {"setting": "ringer", "value": "vibrate"})),
+        ("would you mind turning off the wi-fi on my telephone", ("device_set", {"setting": "wifi", "value": False})),
+        ("go to the website bbc dot co dot uk", ("page_open", {"url": "https://bbc.co.uk"})),
+        ("Write “a, b” to server.conf", ("file_write", {"path": "server.conf", "text": "a, b\n"})),
+        ("充满了，省电模式关掉吧", ("device_set", {"setting": "battery_saver", "value": False})),
+        ("闹铃音量帮我调到10吧", ("device_set", {"setting": "alarm_volume", "value": 10})),
+        ("晚上用不着蓝牙了，给我关上", ("bluetooth_set", {"enabled": False})),
+    ],
+)
+async def test_how_people_put_it(sentence: str, call: Call) -> None:
+    assert (await said(sentence))[0][0] == call
 
 
 async def test_a_refused_look_says_what_was_not_done() -> None:

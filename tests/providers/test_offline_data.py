@@ -32,6 +32,7 @@ def fields(text: str) -> set[str]:
 
 def test_both_languages_have_the_same_answers() -> None:
     english, chinese = written("answers.en.toml"), written("answers.zh.toml")
+    assert (english.pop("reasons"), len(chinese.pop("reasons")) > 10) == ({}, True)
     assert {k: set(v) for k, v in english.items()} == {k: set(v) for k, v in chinese.items()}
     assert {k: fields(v) for k, v in english["say"].items()} == {k: fields(v) for k, v in chinese["say"].items()}
 

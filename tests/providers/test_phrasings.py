@@ -2,10 +2,13 @@
 
 First measured before anything was tuned to them: 73.8 % of the English, 74.4 % of the Chinese ones. After a round of
 generalising on every second sentence, the half not looked at stood at 88.1 % and 82.1 %. Now both are counted whole.
+The sentences of a second writer (`phrasings2_*`) stood at 73.9 % and 78.8 % when first measured; after a round on the
+first half of each intent, the other half stood at 89.3 % and 75.0 %. After a round on its failures both are counted.
 """
 
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -107,38 +110,38 @@ def understood(intent: str, found: ToolCall | str) -> bool:
     return found.name in FIRST[intent] and FIXED.get(intent, {}).items() <= found.arguments.items()
 
 
-def phrasings(language: str) -> Iterator[tuple[str, str]]:
-    for intent, sentences in tomllib.loads((HERE / f"phrasings_{language}.toml").read_text("utf-8")).items():
+def phrasings(name: str) -> Iterator[tuple[str, str]]:
+    for intent, sentences in tomllib.loads((HERE / f"{name}.toml").read_text("utf-8")).items():
         for sentence in sentences:
             yield intent, sentence
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_nine_of_ten_phrasings_are_understood(language: str) -> None:
-    asked = list(phrasings(language))
+SETS = [f"{name}_{language}" for name in ("phrasings", "phrasings2") for language in ("en", "zh")]
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_nine_of_ten_phrasings_are_understood_and_most_of_every_intent(name: str) -> None:
+    asked = list(phrasings(name))
     missed = [(intent, sentence) for intent, sentence in asked if not understood(intent, step(sentence))]
+    intents = Counter(intent for intent, _ in asked)
+    assert min(intents.values()) >= 5
     assert len(asked) >= 5 * 40
     assert len(missed) / len(asked) <= 0.1, missed
+    assert [i for i, count in Counter(intent for intent, _ in missed).items() if count * 2 >= intents[i]] == []
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
-def test_every_intent_is_understood_in_most_of_its_phrasings(language: str) -> None:
-    for intent in {intent for intent, _ in phrasings(language)}:
-        found = [understood(i, step(s)) for i, s in phrasings(language) if i == intent]
-        assert len(found) >= 5
-        assert sum(found) * 2 > len(found), intent
-
-
-def test_there_are_more_than_forty_intents_in_both_languages() -> None:
-    english, chinese = ({intent for intent, _ in phrasings(language)} for language in ("en", "zh"))
+@pytest.mark.parametrize("name", ["phrasings", "phrasings2"])
+def test_there_are_more_than_forty_intents_in_both_languages(name: str) -> None:
+    english, chinese = ({intent for intent, _ in phrasings(f"{name}_{language}")} for language in ("en", "zh"))
     assert english == chinese
     assert len(english) >= 40
     assert english <= set(SCRIPTS)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_sentences_about_other_things_start_nothing(language: str) -> None:
-    others = tomllib.loads((HERE / "other_sentences.toml").read_text("utf-8"))[language]
+@pytest.mark.parametrize("name", ["other", "other2"])
+def test_sentences_about_other_things_start_nothing(name: str, language: str) -> None:
+    others = tomllib.loads((HERE / f"{name}_sentences.toml").read_text("utf-8"))[language]
     assert len(others) >= 50
     assert [(s, found) for s in others if isinstance(found := step(s), ToolCall)] == []
 

@@ -260,7 +260,7 @@ def _stricter(checked: Checked, preview: Preview, turn: Turn) -> Checked:
     if decision.verdict is Verdict.DENY:
         raise _denied(checked.tool, decision)
     bound = checked.effect in NEVER_BOUND  # a deletion that also sends stays one that is never allowed for good
-    if decision.verdict < checked.decision.verdict or (bound and decision.verdict == checked.decision.verdict):
+    if bound or decision.verdict < checked.decision.verdict:
         return checked
     return replace(checked, effect=preview.effect, decision=decision)
 

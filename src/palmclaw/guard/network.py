@@ -32,7 +32,7 @@ def checked_url(url: str) -> str:
     host = unicodedata.normalize("NFKC", parts.hostname or "").translate(_DOTS).rstrip(".").lower()
     if not host:
         raise _refused(url, "it names no host")
-    if "%" in host and "[" not in parts.netloc:
+    if "%" in host:
         raise _refused(url, "its host is spelled with percent signs")
     check_host(host)
     return text
@@ -56,7 +56,7 @@ def is_public(address: Ip) -> bool:
 
 def _is_special(address: Ip) -> bool:
     """What the library calls global and is not: old site-local addresses, local NAT64."""
-    return isinstance(address, ipaddress.IPv6Address) and any(address in network for network in _SPECIAL)
+    return any(address in network for network in _SPECIAL)
 
 
 def literal(host: str) -> Ip | None:

@@ -46,7 +46,8 @@ class Phrases:
             return self(key, undone=undone.get(failed.tool, undone["other"]))
         if failed.code in ("outcome_unknown", "timeout"):
             return self("unknown")
-        return self("failed", message=str(failed).rstrip(".。"))
+        reason = self.table["reasons"].get(failed.code, str(failed))
+        return self("failed", message=reason.rstrip(".。"))
 
     def missing(self, tool: str) -> str:
         can = self.table["can"]

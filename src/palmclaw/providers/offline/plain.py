@@ -11,7 +11,7 @@ from palmclaw.providers.offline.values import Level
 
 QUOTES = "\"'“”‘’「」『』《》`"
 ENDS = " \t\n,，.。、;；:："
-PHONE = re.compile(r"\+?\d[\d\s()-]{1,18}\d")
+PHONE = re.compile(r"\+?\d[\d\s()-]{1,26}\d")
 EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _URL = re.compile(r"(?:https?://\S+|(?:[\w-]+\.)+[a-z]{2,}(?::\d+)?(?:/\S*)?)", re.IGNORECASE)
 _FILE = re.compile(
@@ -19,18 +19,32 @@ _FILE = re.compile(
     r"|[\w.\-\u3400-\u9fff]+(?:/[\w.\-\u3400-\u9fff]+)+/?"
 )
 _KNOWN_FILE = re.compile(
-    r"[\w/\- \u3400-\u9fff.]+\.(?:md|txt|csv|json|py|log|html|pdf|toml|yaml|yml|ini|xml|jpg|png|doc|docx)",
+    r"[\w/\- \u3400-\u9fff.]+\.(?:md|txt|csv|json|py|log|html|pdf|toml|yaml|yml|ini|xml|jpg|png"
+    r"|doc|docx|conf|cfg|env|sh|js|ts|css|java|cpp|rs|sql|bak|mp3|mp4|wav|m4a|jpeg|gif|zip|rtf|xlsx?|pptx?)",
     re.IGNORECASE,
 )
 _INTRODUCED = re.compile(
-    r"^(?:the\s+(?:text|words?|phrase|sentence|line|message|following)\s+(?:that\s+)?|(?:写着|内容是|内容为)[:：]?)",
+    r"^(?:the\s+(?:text|words?|phrase|sentence|line|message|following)\s+(?:that\s+)?"
+    r"|(?:this|these|the\s+following)\s+(?:text|words?|phrase|sentence|line|message)\s*[:ː]\s*"
+    r"|(?:写着|内容是|内容为|文字是|文字为|就写|就说)[:：]?|(?:文本|文字)(?=[“「]))",
     re.IGNORECASE,
 )
-_QUOTED = re.compile(r"[\"'“‘「『](?P<inner>[^\"“”「」『』]+)[\"'”’」』][\s.?!。？！]*")
+_QUOTED = re.compile(
+    r"[\"'“‘「『](?P<inner>[^\"“”「」『』]+)[\"'”’」』](?:\s*(?:for\s+me|so\s+(?:that\s+)?i\s+can\b.*|please|吧|呀|啊|这几个字|这两个字|这句话?))*[\s.?!。？！]*",
+    re.IGNORECASE,
+)
 _SEARCHED = re.compile(
     r"^(?:(?:the|any|all|with|called|named|containing|关于|名叫|叫做?|名为)\s*)+(?=\S)"
     r"|\s+in\s+(?:the|its|their)\s+(?:file\s?)?names?$|\s+something$|什么$",
     re.IGNORECASE,
+)
+_ROUGHLY = re.compile(
+    r"^(?:about|around|roughly|maybe|like|exactly|大约|大概)\s*|\s*(?:or so|就行|就好|就够|左右|上下|的样子|就可以)了?$"
+)
+_DOT = re.compile(r"\s+dot\s+(?=[a-z0-9])|点(?=(?:txt|md|csv|json|com|cn|org|net|pdf)\b)", re.IGNORECASE)
+_KIN = re.compile(
+    r"^我(?:的|家)?(?:闺女|女儿|儿子|老公|老婆|爷爷|奶奶|姥姥|姥爷|外婆|外公|哥哥?|姐姐?|弟弟?|妹妹?|同事|朋友|同学|老板|经理|孙子|孙女|邻居|丈夫|妻子|先生|太太)(?=..)"
+    r"|^我(?:的|家)?(?=(?:闺女|女儿|儿子|妈|爸|老公|老婆|爷|奶|姥|外婆|外公|哥|姐|弟|妹|同事|朋友|同学|老板|经理|孙|邻居|姑|叔|舅|姨|丈夫|妻子|先生|太太))"
 )
 _SHARE = re.compile(r"百分之(?P<zh>.+)|(?P<n>.+?)\s*(?:%|％|percent|per cent|pct|个百分点)")
 
@@ -61,7 +75,9 @@ def fact(words: str, now: datetime) -> str | None:
 
 
 def gone(words: str, now: datetime) -> str | None:
-    words = re.sub(r"了?，(?:请?把(?:这条|它|这个|这件事))?(?:忘掉|忘了|忘记|删掉|删了)$", "", words)
+    words = re.split(r"[,，]\s*(?=(?:it|he|she|they|because)\b|我(?:已经|现在|早就))", words)[0]
+    words = re.sub(r"^[^，]*了，(?=我)", "", words).removesuffix("这件事")
+    words = re.sub(r"了?，(?:请?把(?:这条|它|这个|这件事))?(?:忘掉|忘了|忘记|忘|删掉|删了)$", "", words)
     return None if refused("gone", words) else words
 
 
@@ -69,6 +85,7 @@ def person(words: str, now: datetime) -> str | None:
     """A name or a number; never a pronoun or half a sentence."""
     if PHONE.fullmatch(words):
         return re.sub(r"[\s()-]", "", words)
+    words = re.sub(r"\s+on\s+(?:her|his|their)\s+(?:mobile|cell|phone|number)$", "", _KIN.sub("", words))
     words = re.sub(r"^(?:my|the|to|a contact|contact)\s+(?=\w)", "", words, flags=re.IGNORECASE).removesuffix("'s")
     nobody = refusals().nobody
     unknown = not words or words.lower().split()[0] in nobody or words in nobody
@@ -90,7 +107,7 @@ def day(words: str, now: datetime) -> Moment | None:
 
 
 def level(words: str, now: datetime) -> Level | None:
-    words = words.lower().strip()
+    words = _ROUGHLY.sub("", words.lower().strip())
     named = refusals().levels
     if words in named:
         return Level(named[words], percent=True)
@@ -100,7 +117,12 @@ def level(words: str, now: datetime) -> Level | None:
 
 
 def app(words: str, now: datetime) -> str | None:
-    words = re.sub(r"(?:\s+(?:app|application)|应用程序|应用|软件|程序|app)$", "", words, flags=re.IGNORECASE).strip()
+    words = re.sub(
+        r"(?:\s+(?:app|application)|(?:这个)?(?:应用程序|应用|软件|程序|app)|看看|用用|瞧瞧)$",
+        "",
+        words,
+        flags=re.IGNORECASE,
+    ).strip()
     unknown = not words or words.lower() in refusals().nobody or longer(words, 3, 10)
     return None if unknown or refused("app", words) else words
 
@@ -119,13 +141,16 @@ def file(words: str, now: datetime) -> str | None:
             flags=re.IGNORECASE,
         )
     )
+    words = _DOT.sub(".", words)
+    if refused("file", words):
+        return None
     path = _FILE.fullmatch(words) is not None and _URL.fullmatch(words) is None
     return words if path or _KNOWN_FILE.fullmatch(words) else None
 
 
 def filename(words: str, now: datetime) -> str | None:
     """A few words that may be the name of a file, an event or a recording."""
-    words = re.sub(r"^(?:the|my)\s+|^(?:名叫|叫做?|名为)", "", words, flags=re.IGNORECASE)
+    words = re.sub(r"^(?:the|my)\s+|^(?:名叫|叫做?|名为|个)|(?:那个|这个)$", "", words, flags=re.IGNORECASE)
     return None if longer(words, 3, 12) or refused("filename", words) else words
 
 
@@ -149,6 +174,7 @@ def place(words: str, now: datetime) -> str | None:
 
 
 def url(words: str, now: datetime) -> str | None:
+    words = _DOT.sub(".", words)
     if not _URL.fullmatch(words) or _KNOWN_FILE.fullmatch(words):
         return None
     return words if "://" in words else f"https://{words}"

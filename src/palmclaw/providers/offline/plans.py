@@ -11,7 +11,7 @@ from palmclaw.providers.offline.values import Card, Countdown, Planned, Ring
 
 _LEADING = re.compile(
     r"^(?:(?:an?|the|my|new|another)\s+)*(?:(?:calendar\s+)?(?:event|entry)\s+)?"
-    r"(?:(?:called|named|titled|for|about|that|to|:|ː)\s+)?",
+    r"(?:(?:called|named|titled|with\s+(?:the\s+)?(?:name|title)|for|about|that|to|:|ː)\s+)?",
     re.IGNORECASE,
 )
 _LEADING_ZH = re.compile(r"^(?:要|有|去|一个|个|新的?|的|我|：|，|叫做?|名为|关于|:|ː)+|(?:的)?(?:日程|事件|日历)$")
@@ -25,7 +25,7 @@ _NAMED_ZH = re.compile(
 )
 _TRAILING = re.compile(r"[\s,，]+(?:on|at|for|from|called|named|with the title|in|to)$", re.IGNORECASE)
 _CONTACT_WORDS = re.compile(
-    r"\b(?:with|whose|has|his|her|their|the|is|as|and|number|phone|mobile|cell|email|e-mail|address|called|named|at|under|to|on)\b"
+    r"\b(?:as\s+)?an?\s+(?:new\s+)?contact\b|\b(?:with|whose|has|his|her|their|the|is|as|and|number|phone|mobile|cell|email|e-mail|address|called|named|at|under|to|on)\b"
     r"|名字叫|名字是|名叫|叫做|姓名|电话号码|手机号码|手机号|电话|手机|号码|邮箱地址|邮箱|邮件|电子|，|。|,|：|:|ː|的$|是",
     re.IGNORECASE,
 )
@@ -126,6 +126,7 @@ def contact(words: str, now: datetime) -> Card | None:
     rest = EMAIL.sub(" ", words)
     phones = tuple(re.sub(r"[\s()-]", "", p) for p in PHONE.findall(rest))
     name = " ".join(_CONTACT_WORDS.sub(" ", PHONE.sub(" ", rest)).split()).strip(ENDS + QUOTES)
+    name = re.sub(r"^.*叫|^(?:我的?|新的?)+(?=..)", "", name) if is_chinese(name) else name
     if not phones and not emails:
         return None
     return Card(name, phones, emails) if not name or person(name, now) else None

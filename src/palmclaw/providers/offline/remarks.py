@@ -11,7 +11,8 @@ _CLAUSES = re.compile(
     re.IGNORECASE,
 )
 _AGAINST = re.compile(
-    r"\b(?:(?<!see )(?<!know )(?<!remember )(?<!check )(?<!sure )if|unless|would|were|whenever|pretend|imagine|suppose|joke|novel|lyrics|sentence|phrase)\b"
+    r"\b(?:(?<!see )(?<!know )(?<!remember )(?<!check )(?<!sure )if|unless|would|were|whenever)\b"
+    r"|\b(?:pretend|imagine|suppose|joke|novel|lyrics|sentence|phrase)\b"
     r"|^\W*(?:when|once|until|as\s+soon|after|every\s+time|why|how|who|what\s+(?:if|happens|does|would)|should|shall)\b"
     r"|^\W*(?:(?:please|but|or|well|oh|no|actually|just|and|wait)\W+)*"
     r"(?:don['’]?t|do\s+not|not|never|no(?!\s+\w+\s+\w)|nope|cancel|stop\s+that|forget\s+(?:it|that)|wait|kidding)\b"
@@ -22,7 +23,8 @@ _AGAINST = re.compile(
     re.IGNORECASE,
 )
 _SPEAKS = re.compile(
-    r"\b(?:said|says?|told(?!\s+you)|tells?|asked|asks?|wrote|writes|reads|shouted)\b|(?<!听)[说问]|告诉|写着", re.IGNORECASE
+    r"\b(?:said|says?|told(?!\s+you)|asked|asks?|wrote|writes|reads|shouted)\b|(?<!听)(?<!跟你)(?<!和你)[说问]|告诉|写着",
+    re.IGNORECASE,
 )
 _SPOKEN = re.compile(
     r"^\W*(?:\w+\s+){0,2}(?:said|says|told|asked|shouted|wrote)\b(?!\s+(?:i|we|to\s+(?:use|save))\b)|^.{1,6}[说问喊讲]$",
@@ -48,37 +50,48 @@ _SUPPOSES = re.compile(
 )
 _QUIET = re.compile(r"\b(?:do\s+not|don['’]?t)[ -]disturb\b", re.IGNORECASE)  # the name of a mode
 _EDGES = re.compile(
-    r"^\W*(?:(?:麻烦|请|劳驾|拜托|不好意思|您好|你好|嗨|喂|嘿)[你您]?[，,]?|(?:可以|能不能|能否|能|可不可以)?(?:帮我|替我|给我)(?:一下)?(?!打))+(?=..)"
-    r"|(?:[\s，,]*(?:吧|呢|啊|呀|嘛|哦|啦|哈|谢谢[你您]?|好吗|好不好|行吗|可以吗|行不行|给我(?:看看|瞧瞧|听听|看一下|念念|看)|让我看看|我看看|多谢|辛苦了?|拜托了?))+[\s。.！!？?～~]*$",
+    r"^\W*(?:(?:麻烦|请|劳驾|拜托|不好意思|您好|你好|嗨|喂|嘿)[你您]?[，,]?|(?:可以|能不能|能否|能|可不可以)?(?:帮我|替我|给我)(?:一下)?(?!打|儿|女|闺|妈|爸|老|哥|姐|弟|妹|爷|奶|姥|外|同|朋|孙|邻|姑|叔|舅|姨))+(?=..)"
+    r"|(?:[\s，,]*(?:吧|呗|呢|啊|呀|嘛|哦|啦|哈|谢谢[你您]?|好吗|好不好|行吗|可以吗|行不行|给我(?:说说|看看|瞧瞧|听听|看一下|念念|看)|让我看看|我看看|多谢|辛苦了?|拜托了?))+[\s。.！!？?～~]*$",
 )
+_QUOTES = re.compile(r"“[^”]*”|\"[^\"]*\"|「[^」]*」|《[^》]*》")
+_FOR_ME = re.compile(r"(?:给我|帮我|帮忙|替我|麻烦你?)(?=[调关打开弄设连看念读放停亮点切])|(?<=[，,])你(?=把)")
 _STATES = re.compile(
-    r"\s*(?:i['’]?m|i am|i['’]ve|it['’]?s|it is|there['’]?s|this|my|the|we|i|he|she|they|我|这|那|他|她)\b", re.IGNORECASE
+    r"\s*(?:i['’]?m|i am|i['’]ve|it['’]?s|it is|there['’]?s|this|my|the|we|i|he|she|they|我|这|那|他|她)\b",
+    re.IGNORECASE,
 )
 _CIRCUMSTANCE = re.compile(
     r"^\W*(?:(?:hey|hi|ok(?:ay)?|oh|so|sorry|hello)\W+)*(?:"
     r"(?:i|we)(?:['’]?m|['’]re|\s+am|\s+are)(?:\s+(?:still|currently|just|really|kind\s+of|a\s+bit))?\s+(?:in|at|on|out|off|home|stuck|driving|"
-    r"running|cooking|busy|late|about|walking|heading|going|leaving|behind|nearly|almost|here|back|carrying|holding|having|baking|riding|cycling|travell?ing|waiting)\b"
-    r"|(?:i|we)(?:['’]ve|\s+have)\s+(?:got\s+)?(?:my|our|both|no|just|only|a|an)\b|(?:i|we)(?:['’]ve)?\s+(?:just|only\s+just)\s+\w+"
-    r"|(?:we|i)['’](?:re|m)\s+out\s+of\b|my\s+\w+(?:\s+\w+)?\s+(?:is|are)\b|(?:just|finally)\s+\w+|new\s+\w+|(?:the\s+)?(?:traffic|train|bus|meeting|class|flight)\b"
+    r"running|cooking|busy|late|about|walking|heading|going|leaving|behind|nearly|almost|here|back|parked|delayed|\w+ing)\b"
+    r"|(?:i|we)(?:['’]ve|\s+have)\s+(?:got\s+)?(?:my|our|both|no|just|only|a|an|\w+ed)\b|(?:i|we)(?:['’]ve)?\s+(?:just|only\s+just)\s+\w+"
+    r"|(?:we|i)['’](?:re|m)\s+out\s+of\b|my\s+\w+(?:\s+\w+)?\s+(?:is|are)\b|(?:just|finally)\s+\w+|new\s+\w+|(?:the\s+|my\s+|our\s+)?(?:\w+\s+){1,3}?(?:has|have|is|was|got)(?:\s+been)?\s+(?:cancelled|canceled|called\s+off|off|postponed|over|better|ill|sick|moved)\b|\w+['’]s\s+(?:feeling|ill|sick|cancelled|off|better|away|late)\b|(?:the\s+)?(?:traffic|train|bus|meeting|class|flight)\b"
     r"|(?:我|我们|咱们)(?:现在|这会儿|正|还|刚|刚刚|马上|快)*(?:在|手上|手里|堵|开车|开会|忙|到|要|做饭|走|出门|搬|换|迟到|晚|没带|拎|路上|认识|回)"
-    r"|(?:刚|正|马上|路上|堵车|开车|开会|手上|手里|外面|家里|.{1,6}(?:没了|用完了|喝完了|吃完了|又没了|快没了)$))",
+    r"|(?:刚|正|马上|路上|堵车|开车|开会|手上|手里|外面|家里|.{1,10}(?:不来|不去|黄|取消|不上|不开|不办|泡汤|推迟|改期|走|搬家|结束)了$|.{1,4}(?:花|用|买|吃|跑|喝)了.{1,6}$|.{1,6}(?:没了|用完了|喝完了|吃完了|又没了|快没了)$))",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
-    r"\b(?:not|never|n['’]t|story|game|joke|film|movie|book|sure|sad|afraid|wondering|thinking|writing|reading|talking|learning)\b|\w+n['’]t\b|小说|故事|电影|游戏|在想|考虑|不",
+    r"\b(?:not|never|n['’]t|story|game|joke|film|movie|book|sure|sad|afraid|wondering|thinking|writing|reading|talking|learning|telling|asking|saying|testing|quoting|kidding|joking|considering|translating|practi[cs]ing|wonder|love|hate|think|know|wish|people|always|usually|how)\b|\w+n['’]t\b|小说|故事|电影|游戏|在想|考虑",
     re.IGNORECASE,
 )
 _TOPIC = re.compile(
-    r"(?P<topic>.+?)(?:\s+(?:is|are|was|has|have|keeps?|hurts?|needs?|seems?|looks?|sounds?)\b.*|['’]s\s+.*)?$", re.IGNORECASE
+    r"(?P<topic>.+?)(?:\s+(?:is|are|was|has|have|keeps?|hurts?|needs?|seems?|looks?|sounds?)\b.*|['’]s\s+.*)?$",
+    re.IGNORECASE,
 )
 _TOPIC_ZH = re.compile(
     r"(?P<topic>.{1,12}?)(?:一直|太|很|有点|有些|好(?=[吵暗亮大小])|已经|还|总|老|亮着|响着|开着|连着|不用|用不着|不需要).*$"
 )
+_UNUSED_ZH = re.compile(r".{0,4}(?:用不着|不用|不需要)(?P<topic>(?!开|再|关).{2,6}?)了?$")
 _PRONOUN = re.compile(r"\b(?:it|them|that)\b", re.IGNORECASE)
 _PRONOUN_ZH = re.compile(r"把?(?:它|这个|那个)(?:给)?")
 _RUN_ON = re.compile(
     r"\s+(?=(?:i['’]m|i\s+am|i['’]ve|i\s+(?:can|can['’]t|cannot|need|want|have|got|keep)|i['’]ll|it['’]s|it\s+is|this\s+is|that['’]s|there['’]s"
     r"|we['’]re|we\s+are|we['’]ve|my\s+\w+\s+(?:is|are))\s)",
+    re.IGNORECASE,
+)
+_GOVERNS = re.compile(
+    r"\b(?:to|can|could|will|would|may|might|shall|should|must|not|and|or|but|who|that|which|what|how|where|when|if|i|we|you|he|she|they|it|people"
+    r"|never|always|often|usually|sometimes|also|ever|just|only|a|an|the|my|your|his|her|their|our|this|of|for|did|do|does|let|lets|let['’]s|make|makes"
+    r"|made|help|helps|\w+n['’]t|\w+['’]s|\w+['’](?:ll|d)|kids|children|friends)$",
     re.IGNORECASE,
 )
 _COMMANDS = re.compile(
@@ -88,7 +101,7 @@ _COMMANDS = re.compile(
 
 
 _ASKS = re.compile(
-    r"[?？吗呢没]|[什么哪几谁多少查看报告显列]|\b(?:what|which|how|where|when|who|is|are|am|do|does|did|have|has|can|could|will|show|tell|give|check|read|list)\b",
+    r"[?？吗呢]|什么|哪|几|谁|多少|查|看|报|显示|列|没有?$|\b(?:what|which|how|where|when|who|is|are|am|do|does|did|have|has|can|could|will|show|tell|give|check|read|list)\b",
     re.IGNORECASE,
 )
 _INDIRECT = re.compile(
@@ -123,12 +136,22 @@ def direct(sentence: str) -> str | None:
 
 
 def clauses(sentence: str) -> list[str]:
-    return [c.strip() for c in _CLAUSES.split(sentence) if c.strip(" ,.!?，。")]
+    """The clauses of the sentence; stops inside quotes part nothing."""
+    quoted = [m.span() for m in _QUOTES.finditer(sentence)]
+    stops = [m.span() for m in _CLAUSES.finditer(sentence) if not any(a < m.start() < b for a, b in quoted)]
+    starts, ends = [0, *(end for _, end in stops)], [*(start for start, _ in stops), len(sentence)]
+    parts = [sentence[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    return [part for part in parts if part.strip(" ,.!?，。")]
 
 
 def trimmed(sentence: str) -> str:
     """Without the courtesies at both ends; those in the middle stay."""
     return _EDGES.sub("", sentence.strip())
+
+
+def unasked(sentence: str) -> str:
+    """Without the "for me" in the middle of a Chinese sentence."""
+    return _FOR_ME.sub("", trimmed(sentence))
 
 
 def negated(sentence: str) -> bool:
@@ -161,12 +184,22 @@ def harmless(remark: str, *, before: bool) -> bool:
 def circumstance(remark: str) -> bool:
     """One of the few forms in which people say where they are or why they ask, short and certain."""
     short = len(remark.split()) <= 10 and len(remark) <= 60
-    return short and _CIRCUMSTANCE.match(remark) is not None and not _DOUBT.search(remark) and harmless(remark, before=True)
+    return (
+        short
+        and _CIRCUMSTANCE.match(remark) is not None
+        and not _DOUBT.search(remark)
+        and harmless(remark, before=True)
+    )
+
+
+def reason(remark: str) -> bool:
+    """Any short statement that neither doubts nor speaks against what follows; not enough for what must stand alone."""
+    return states(remark) and len(remark.split()) <= 10 and not _DOUBT.search(remark) and harmless(remark, before=True)
 
 
 def about(first: str, command: str) -> str | None:
     """ "X is too loud, turn it down" with the X in the place of the pronoun; "X太吵，帮我调小" with X in front."""
-    chinese = _TOPIC_ZH.match(first)
+    chinese = _UNUSED_ZH.match(first) or _TOPIC_ZH.match(first)
     if chinese:
         return chinese["topic"] + _PRONOUN_ZH.sub("", command)
     topic = _TOPIC.match(first)
@@ -182,6 +215,8 @@ def run_on(sentence: str) -> Iterator[tuple[str, str]]:
 
 
 def opened(sentence: str) -> Iterator[tuple[str, str]]:
-    """A dictated remark and the command behind it."""
+    """A dictated remark of some words and the command behind it, unless the remark's last word governs a verb."""
     for found in list(_COMMANDS.finditer(sentence))[:2]:
-        yield sentence[: found.start()], sentence[found.end() :]
+        remark = sentence[: found.start()]
+        if len(remark.split()) >= 3 and not _GOVERNS.search(remark):
+            yield remark, sentence[found.end() :]

@@ -50,11 +50,14 @@ READERS: Mapping[str, Reader] = {
     "gadget": plain.gadget,
 }
 _LEADING = re.compile(r"^(?:一下|下子)\s*")
+_UNQUOTED = frozenset({"short", "person", "file", "title"})  # half a quotation is none of these
 _VERBATIM = frozenset({"text", "short", "reader", "fact", "latin"})
 
 
 def read(slot: str, text: str, now: datetime) -> Any:
     """The value of the slot, or None when these words cannot be meant."""
+    if slot in _UNQUOTED and text.count('"') % 2:
+        return None
     words = _COURTESY.sub("", text.strip())
     if slot not in _VERBATIM:
         words = plain.bare(_CLOSING.sub("", plain.bare(_LEADING.sub("", words.rstrip("?？!！… ")))))

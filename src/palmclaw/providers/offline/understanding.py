@@ -28,8 +28,15 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 # What a negation may ask for: its words are those of the template. The second kind only as "别放了", never as "别放".
-_MAY_NEGATE = {"dnd": "", "ringer": "", "remember": r"forget|忘", "forget": r"\b(?:any\s?more|any longer)\b|再|了[吧啊]?$"}
-_ENDS = frozenset({"torch_off", "pause_music", "record_stop", "wifi_off", "bluetooth_off", "battery_saver", "media_volume"})
+_MAY_NEGATE = {
+    "dnd": "",
+    "ringer": "",
+    "remember": r"forget|忘",
+    "forget": r"\b(?:any\s?more|any longer)\b|再|了[吧啊]?$",
+}
+_ENDS = frozenset(
+    {"torch_off", "pause_music", "record_stop", "wifi_off", "bluetooth_off", "battery_saver", "media_volume"}
+)
 # What a statement may sound like ("it's fully charged") that only gives the reason for a command.
 _TOLD = frozenset({"battery", "storage", "network", "time", "date", "location", "weather", "alarms_list", "help"})
 _IDLE = frozenset({"greeting", "thanks", "bye"})
@@ -75,7 +82,9 @@ def _in(language: str, sentence: str, now: datetime) -> Understood:
 
 def _may_negate(whole: Heard, sentence: str) -> bool:
     wanted = _MAY_NEGATE.get(whole.intent)
-    return (wanted is not None and re.search(wanted, sentence, re.IGNORECASE) is not None) or (whole.intent in _ENDS and remarks.ceases(sentence))
+    return (wanted is not None and re.search(wanted, sentence, re.IGNORECASE) is not None) or (
+        whole.intent in _ENDS and remarks.ceases(sentence)
+    )
 
 
 def _indirect(language: str, sentence: str, now: datetime) -> Understood | None:
@@ -96,9 +105,12 @@ def _heard(language: str, sentence: str, now: datetime) -> Heard | None:
         return read(slot, _own(text) if polite else text, now)
 
     found = grammar(language).heard(sentence, accepted)
-    if found is not None or language == "en" or (short := remarks.trimmed(sentence)) == sentence:
-        return found
-    return grammar(language).heard(short, accepted)
+    if found is None and language == "zh" and (short := remarks.trimmed(sentence)) != sentence:
+        found = grammar(language).heard(short, accepted)
+    if found is None and language == "zh" and (plain := remarks.unasked(sentence)) != sentence:
+        found = grammar(language).heard(plain, accepted)
+        return None if found is None or found.intent in WHOLE else found
+    return found
 
 
 def _own(text: str) -> str:
@@ -107,7 +119,9 @@ def _own(text: str) -> str:
 
 
 def _part(language: str, words: str, now: datetime) -> Heard | None:
-    return _heard(language, words, now) or grammar(language).covered(words)
+    found = _heard(language, words, now) or grammar(language).covered(words)
+    question = None if found else remarks.direct(words)
+    return _heard(language, question, now) if question else found
 
 
 def _crowd(language: str) -> Understood:
@@ -159,9 +173,9 @@ def _denied(clause: str) -> bool:
 
 def _about(language: str, clauses: list[str], now: datetime) -> Understood | None:
     """The first clause names what the second one means by "it"."""
-    if len(clauses) != 2 or not remarks.harmless(clauses[0], before=True):
+    if len(clauses) > 3 or not all(remarks.harmless(c, before=True) for c in clauses[:-1]):
         return None
-    sentence = remarks.about(*clauses)
+    sentence = remarks.about(*clauses[-2:])
     found = _part(language, sentence, now) if sentence else None
     return None if found is None or found.intent in WHOLE else Understood(language, (found,))
 
@@ -172,8 +186,14 @@ def _opened(language: str, sentence: str, now: datetime) -> Understood | None:
     start = sentence.find(rest[0], len(first)) if rest else -1
     places = [(first, sentence[start:])] if start > 0 else list(remarks.opened(sentence))
     for remark, command in places:
-        found = _heard(language, command, now) if remarks.circumstance(remark) else None
-        if found is not None and not found.loose and not _carries(language, found, now):
+        certain = remarks.circumstance(remark)
+        found = _heard(language, command, now) if certain or remarks.reason(remark) else None
+        if (
+            found is not None
+            and (certain or found.intent not in WHOLE)
+            and not found.loose
+            and not _carries(language, found, now)
+        ):
             return Understood(language, (found,))
     return None
 
