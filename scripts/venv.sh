@@ -22,7 +22,7 @@ venv_ready() {
     if [ -e "$1/.installed$2" ] && ! [ pyproject.toml -nt "$1/.installed$2" ] && [ -x "$venv_python" ]; then
         return 0
     fi
-    if ! { [ -x "$venv_python" ] && venv_fits "$venv_python"; }; then
+    if ! { [ -x "$venv_python" ] && venv_fits "$venv_python" && "$venv_python" -m pip --version >/dev/null 2>&1; }; then
         base=${3:-$(venv_find_python)} || return 1
         [ -n "$base" ] || return 1
         echo "Setting up in $1 …" >&2
@@ -32,9 +32,9 @@ venv_ready() {
             return 1
         fi
     fi
-    echo "Installing what PalmClaw needs (once) …" >&2
+    echo "Installing what PalmClaw needs (once, about half a minute) …" >&2
     "$venv_python" -m pip install --quiet --disable-pip-version-check -e ".$2" >&2 || {
-        echo "The installation failed; see above. Is there a network? Run the same command again to go on." >&2
+        echo "The installation failed; see above. Is there a network? Run the same command again to go on, or remove $1 first." >&2
         return 1
     }
     : >"$1/.installed$2"

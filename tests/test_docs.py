@@ -16,7 +16,7 @@ from palmclaw.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "bench/README.md", "docs/quality.md")
-ELSEWHERE = ("pkg ", "git clone", "cd ", "sh run", "apt")  # on a phone, or before there is a clone
+ELSEWHERE = ("pkg ", "git clone", "cd ", "sh run", "apt", "ln -s")  # on a phone, or before there is a clone
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 
 
@@ -57,6 +57,7 @@ def test_every_other_command_is_one_we_know() -> None:
         "./test tests/agent",
         ".venv/bin/python bench/run.py",
         ".venv/bin/python scripts/mutants.py",
+        ".venv/bin/python -m palmclaw.plugins",
     }
     for command in commands():
         fine = command.startswith(("./run ", *ELSEWHERE)) or command.split(" --")[0] in known or command in known

@@ -403,6 +403,14 @@ async def test_deleting_and_calling_are_never_allowed_for_good(gate: Bench, aske
     assert gate.world.ran == []
 
 
+async def test_where_nobody_can_be_asked_the_owner_has_not_said_no(gate: Bench) -> None:
+    gate.person.answers = [Answer.UNASKED]
+    answer = await gate.run(SEND)
+    assert code(answer) == "not_asked"
+    assert "owner" not in value(answer)["error"]["message"]
+    assert gate.world.sent == []
+
+
 async def test_silence_is_a_no(tmp_path: Path) -> None:
     made = await bench(tmp_path, Limits(approval_seconds=0.01))
     made.person.silent = True

@@ -1,5 +1,6 @@
 """The command line: every command in-process on a home of its own."""
 
+import asyncio
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from palmclaw.cli.main import COMMANDS, SUMMARIES, cli, main
 from palmclaw.core.errors import PalmclawError
+from tests.servers.chat_server import ChatServer
 
 
 @pytest.fixture(autouse=True)
@@ -390,7 +392,44 @@ def test_the_doctor_names_what_is_wrong(home: Path) -> None:
     (home / "palmclaw.db").write_bytes(b"no database" * 100)
     result = run("doctor", fails=True)
     assert "✗ database" in result.stdout
-    assert "✓ model: openai_chat" in result.stdout
+    assert "✗ model: nobody answers at http://localhost:1" in result.stdout
+
+
+async def test_the_doctor_asks_whether_the_service_is_there() -> None:
+    async with ChatServer([]) as server:
+        await asyncio.to_thread(run, "config", "set", "provider.base_url", server.url)
+        found = await asyncio.to_thread(run, "doctor")
+        assert f"✓ model: openai_chat  at {server.url}" in found.stdout
+        assert server.requests == []
+
+
+def test_the_doctor_notices_a_model_without_an_address() -> None:
+    run("config", "set", "provider.model", "m")
+    assert "provider.model is set: without an address" in run("doctor", fails=True).stdout
+
+
+def test_a_key_is_asked_for_without_being_shown(home: Path) -> None:
+    result = run("config", "set", "provider.api_key", stdin="sk-typed-1234\n")
+    assert "sk-typed" not in result.output
+    assert "sk-typed-1234" in (home / "secrets.toml").read_text()
+    with pytest.raises(PalmclawError, match="must be 1 to 100, got -1"):
+        run("config", "set", "limits.rounds", "-1")
+
+
+def test_words_that_are_no_command_can_be_said_to_the_agent() -> None:
+    assert 'palmclaw chat "hello there"' in run("hello", "there", fails=True).output
+
+
+def test_help_fits_a_phone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    for command in ([], ["chat"], ["doctor"], ["phone"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "palmclaw", *command, "--help"], capture_output=True, text=True, check=True
+        )
+        lines = [
+            line for line in done.stdout.splitlines() if not line.lstrip().startswith(("palmclaw ", "echo ", "Usage: "))
+        ]
+        assert max(len(line) for line in lines) <= 40
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -106,7 +106,8 @@ def test_a_conversation_from_greeting_to_goodbye(terminal: Terminals) -> None:
         ("/stop", "Nothing is running"),
         ("/tools", "sms_send"),
         ("/sessions", "→ main"),
-        ("/sessions work", "Conversation: work"),
+        ("/sessions work", "New conversation: work"),
+        ("/sessions main", "Conversation: main"),
         ("/nonsense", "no command /nonsense"),
         ("/new", "New conversation: chat-"),
     ):

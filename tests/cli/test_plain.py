@@ -60,7 +60,7 @@ def test_a_cut_answer_says_so_and_a_turn_what_it_cost(capsys: pytest.CaptureFixt
         "(the connection broke here)",
         "broke",
         "again",
-        "10 + 2 tokens, 1 rounds",
+        "10 + 2 tokens (1×)",
         "┌ Send",
         "└ asked because it speaks for you",
     ]

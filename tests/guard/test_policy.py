@@ -1,4 +1,4 @@
-"""The policy table, cell by cell, as DESIGN section 6 has it."""
+"""The policy table, cell by cell."""
 
 import pytest
 from hypothesis import given
@@ -75,6 +75,9 @@ def test_a_call_written_as_text_is_like_any_other_in_a_clean_request() -> None:
 
 def test_a_reason_is_in_words() -> None:
     assert decide(Situation(Effect.SEND, Origin.OWNER)).reason == "speaks for you"
+    assert decide(Situation(Effect.SEND, Origin.OWNER, tainted=True)).reason == "speaks for you"
+    reason = "changes the phone, and words of others are in this conversation"
+    assert decide(Situation(Effect.DEVICE, Origin.OWNER, tainted=True)).reason == reason
 
 
 @pytest.mark.parametrize(

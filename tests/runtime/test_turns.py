@@ -114,5 +114,5 @@ async def test_a_storage_failure_ends_the_turn_with_its_reason(bed: Bed) -> None
 
 
 async def test_a_fixed_answer_needs_no_person() -> None:
-    assert await FixedApprover().ask(None) is Answer.NO  # type: ignore[arg-type]  # the question does not matter
+    assert await FixedApprover().ask(None) is Answer.UNASKED  # type: ignore[arg-type]  # the question does not matter
     assert await FixedApprover(Answer.ONCE).ask(None) is Answer.ONCE  # type: ignore[arg-type]  # the same

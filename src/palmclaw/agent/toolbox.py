@@ -1,6 +1,6 @@
 """The gate: every tool call, native or foreign, passes through `Toolbox.run` in one fixed order.
 
-find → validate → resolve → preview → decide → permit → approve → journal → run → bound (DESIGN section 6).
+find → validate → resolve → preview → decide → permit → approve → journal → run → bound.
 """
 
 import asyncio
@@ -177,8 +177,11 @@ class Toolbox:
         emit(question)
         answer = await self._answer(question)
         emit(ApprovalAnswered(question.id, checked.call.id, answer))
-        answer = answer if answer in allowed else Answer.NO
+        if answer not in allowed and answer is not Answer.UNASKED:
+            answer = Answer.NO
         await self.ports.grants.add(turn.session, tool.name, preview.target, answer)
+        if answer is Answer.UNASKED:
+            raise Denied("not_asked", f"nobody could be asked, so {tool.name} was not done", hint=_TELL)
         if answer is Answer.NO:
             turn.declined.add((tool.name, effect))
             raise _declined(tool)
@@ -267,7 +270,8 @@ def _stricter(checked: Checked, preview: Preview, turn: Turn) -> Checked:
 
 def _plain_preview(tool: Tool, args: Arguments) -> Preview:
     """For a tool without words of its own: its description, and every argument."""
-    lines = tuple((key, value if isinstance(value, str) else compact(value)) for key, value in args.plain.items())
+    said = {key: value for key, value in args.plain.items() if value not in ("", None, [], {})}
+    lines = tuple((key, value if isinstance(value, str) else compact(value)) for key, value in said.items())
     reach = (*args.reach.recipients, *args.reach.urls, *(p.shown for p in args.reach.paths))
     return Preview(tool.description.split(". ")[0], reach[0] if len(reach) == 1 else "", lines)
 

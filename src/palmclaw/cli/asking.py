@@ -10,15 +10,33 @@ from prompt_toolkit.input.typeahead import clear_typeahead
 from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts
 from palmclaw.core.events import Answer, ApprovalAsked
+from palmclaw.core.text import visible
 
 if TYPE_CHECKING:
     from palmclaw.cli.screen import Screen
 
 KEYS = {
-    "o": Answer.ONCE, "y": Answer.ONCE, "yes": Answer.ONCE, "once": Answer.ONCE, "是": Answer.ONCE, "好": Answer.ONCE,
-    "s": Answer.SESSION, "session": Answer.SESSION, "a": Answer.ALWAYS, "always": Answer.ALWAYS,
-    "n": Answer.NO, "no": Answer.NO, "": Answer.NO, "不": Answer.NO, "否": Answer.NO,
-}  # fmt: skip
+    "o": Answer.ONCE,
+    "y": Answer.ONCE,
+    "仅此一次": Answer.ONCE,
+    "一次": Answer.ONCE,
+    "总是": Answer.ALWAYS,
+    "本次对话": Answer.SESSION,
+    "本次": Answer.SESSION,
+    "yes": Answer.ONCE,
+    "once": Answer.ONCE,
+    "是": Answer.ONCE,
+    "好": Answer.ONCE,
+    "s": Answer.SESSION,
+    "session": Answer.SESSION,
+    "a": Answer.ALWAYS,
+    "always": Answer.ALWAYS,
+    "n": Answer.NO,
+    "no": Answer.NO,
+    "": Answer.NO,
+    "不": Answer.NO,
+    "否": Answer.NO,
+}
 
 
 async def asked(screen: "Plain | Screen", question: ApprovalAsked, texts: Texts) -> Answer:
@@ -37,6 +55,7 @@ async def asked(screen: "Plain | Screen", question: ApprovalAsked, texts: Texts)
         answer = KEYS.get(reply.strip().lower())
         if answer is not None and (answer is Answer.NO or answer in question.scopes):
             return answer
+        screen.note(texts("unclear"))
     return Answer.NO
 
 
@@ -48,5 +67,6 @@ def _forget_typed_ahead(prompt: "PromptSession[str]") -> None:
 
 def choices(question: ApprovalAsked, texts: Texts) -> str:
     """The answers that are possible for this call, in words."""
-    lasting = [texts(f"choice_{s.value}") for s in question.scopes if s is not Answer.ONCE]
+    target = visible(question.preview.target)
+    lasting = [texts(f"choice_{s.value}", target=target) for s in question.scopes if s is not Answer.ONCE]
     return "".join((texts("choices"), *lasting, texts("choice_no")))

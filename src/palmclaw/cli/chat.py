@@ -57,7 +57,7 @@ def chat(text: str | None, as_json: bool, approve: str | None, session: str, dev
     """
     message = given(text)
     if message is not None and not message.strip():
-        raise click.UsageError("the message is empty")
+        raise click.UsageError('the message is empty; say something: palmclaw chat "How much battery is left?"')
     session = whole(session)
     app = assembled(os.environ, device=device)
     talk = Talk(app, texts(os.environ), session, as_json, quiet, message is not None)
@@ -104,8 +104,10 @@ class Talk:
         """In a terminal the person is asked; elsewhere nobody can be, and that is a no."""
         if approve == "always":
             return FixedApprover(Answer.ONCE)
-        if approve == "never" or not on_terminal(sys.stdin, sys.stderr) or self.as_json:
+        if approve == "never":
             return FixedApprover(Answer.NO)
+        if self.as_json or not on_terminal(sys.stdin, sys.stderr):
+            return FixedApprover(Answer.UNASKED)
         return self
 
     async def ask(self, question: ApprovalAsked) -> Answer:

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import FileHistory
-from rich.text import Text as Line
 
 from palmclaw import __version__
-from palmclaw.cli.screen import Screen
 from palmclaw.core.errors import PalmclawError
 from palmclaw.runtime.turns import Turns
 
@@ -56,8 +54,8 @@ async def command(talk: "Talk", text: str) -> bool:
         "/stop": lambda: _say(talk, talk.texts("nothing_to_stop")),
         "/new": lambda: _change(talk, f"chat-{secrets.token_hex(3)}", "new"),
         "/tools": lambda: _tools(talk),
-        "/model": lambda: _say(talk, _model(talk)),
-        "/sessions": lambda: _change(talk, rest.strip(), "current") if rest.strip() else _sessions(talk),
+        "/model": lambda: _say(talk, f"{_model(talk)}\n{talk.texts('set_model')}"),
+        "/sessions": lambda: _go_to(talk, rest.strip()) if rest.strip() else _sessions(talk),
     }
     action = actions.get(name)
     try:
@@ -77,14 +75,17 @@ async def _say(talk: "Talk", text: str) -> None:
 
 
 def note(talk: "Talk", text: str) -> None:
-    screen = talk.screen()
-    assert isinstance(screen, Screen)  # a conversation is always on a terminal
-    screen.notes.print(Line(text, style="dim"))
+    talk.screen().note(text)
 
 
 async def _change(talk: "Talk", session: str, text: str) -> None:
     talk.session = session
     note(talk, talk.texts(text, session=session))
+
+
+async def _go_to(talk: "Talk", session: str) -> None:
+    known = {info.id for info in await talk.app.sessions.listed()}
+    await _change(talk, session, "current" if session in known else "new")
 
 
 async def _tools(talk: "Talk") -> None:
@@ -98,7 +99,7 @@ async def _sessions(talk: "Talk") -> None:
         note(talk, talk.texts("no_sessions"))
     for info in found:
         mark = "→ " if info.id == talk.session else "  "
-        note(talk, f"{mark}{info.id}  {info.title}  ({info.messages})")
+        note(talk, f"{mark}{info.id}  {info.title}  {talk.texts('messages', count=info.messages)}")
 
 
 def _model(talk: "Talk") -> str:

@@ -4,15 +4,18 @@ import asyncio
 import json
 import os
 import shutil
+import socket
 import sqlite3
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from urllib.parse import urlsplit
 
 import click
 
 from palmclaw import __version__
 from palmclaw.app import App, assembled
+from palmclaw.cli.plain import wrapped
 from palmclaw.core.errors import PalmclawError
 from palmclaw.paths import home as home_of
 from palmclaw.storage.database import Database
@@ -41,9 +44,9 @@ def doctor(as_json: bool) -> None:
     else:
         for finding in findings:
             click.secho("✓ " if finding.ok else "✗ ", fg="green" if finding.ok else "red", nl=False)
-            click.echo(f"{finding.name}: {finding.text}")
+            click.echo(wrapped(f"{finding.name}: {finding.text}", "  ").lstrip())
             if finding.mend:
-                click.echo(f"  {finding.mend}")
+                click.echo(wrapped(finding.mend, "  "))
     sys.exit(0 if all(f.ok for f in findings) else 1)
 
 
@@ -113,8 +116,25 @@ def _phone(app: App) -> Finding:
 
 
 def _model(app: App) -> Finding:
-    name = app.settings.provider_name
-    provider = app.provider()
-    if provider.local:
+    name, address = app.settings.provider_name, str(app.settings.provider.get("base_url", ""))
+    if app.provider().local:
+        set_for_nothing = [k for k in ("model", "api_key") if app.settings.provider.get(k)]
+        if set_for_nothing:
+            text = f"{name}, though provider.{set_for_nothing[0]} is set: without an address no model is asked"
+            return Finding("model", False, text, "palmclaw config set provider.base_url URL")
         return Finding("model", True, f"{name}: no model connected", "palmclaw config set provider.base_url URL")
-    return Finding("model", True, f"{name} {app.model} at {app.settings.provider.get('base_url', 'its usual address')}")
+    if address and not _answers(address):
+        mend = "Start the service, or mend the address: palmclaw config set provider.base_url URL"
+        return Finding("model", False, f"nobody answers at {address}", mend)
+    return Finding("model", True, f"{name} {app.model} at {address or 'its usual address'}")
+
+
+def _answers(address: str) -> bool:
+    """Whether somebody takes a connection there within three seconds; no request is made, no key is sent."""
+    parts = urlsplit(address)
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    try:
+        socket.create_connection((parts.hostname or "", port), timeout=3).close()
+    except OSError:
+        return False
+    return True

@@ -11,6 +11,7 @@ from palmclaw import plugins
 from palmclaw.agent.context import SLACK, stamped
 from palmclaw.agent.window import shown, weight
 from palmclaw.app import App, assembled
+from palmclaw.cli.plain import wrapped
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.ports import Request, Tail
 from palmclaw.core.text import tokens
@@ -106,7 +107,8 @@ def _list(found: list[Tool]) -> None:
     for module in sorted({t.module for t in found}):
         click.secho(module, bold=True)
         for tool in sorted((t for t in found if t.module == module), key=lambda t: t.name):
-            click.echo(f"  {tool.name:<20} {tool.description}")
+            click.echo(f"  {tool.name}")
+            click.echo(wrapped(tool.description, "    "))
 
 
 def _explain(tool: Tool) -> None:

@@ -1,6 +1,7 @@
 """The `palmclaw` command: a list of commands, each imported only when it runs."""
 
 import os
+import shutil
 import sys
 from importlib import import_module
 from typing import Any
@@ -49,6 +50,15 @@ class Commands(click.Group):
         command: click.Command = getattr(import_module(module), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            said = " ".join(args)[:60]
+            raise click.UsageError(f'{error.message}\nTo say it to the agent: palmclaw chat "{said}"', ctx) from error
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(SUMMARIES.items()))
@@ -72,7 +82,8 @@ def cli(ctx: click.Context) -> None:
 def main(argv: list[str] | None = None) -> Any:
     """Run the command line. Errors that a person can mend are one or two lines, never a traceback."""
     try:
-        cli.main(argv, prog_name="palmclaw", standalone_mode=True)
+        width = min(shutil.get_terminal_size().columns, 100)
+        cli.main(argv, prog_name="palmclaw", standalone_mode=True, terminal_width=width)
     except PalmclawError as error:
         complain(error)
         sys.exit(1)

@@ -8,6 +8,7 @@ from typing import Any, get_args
 import click
 
 from palmclaw.app import assembled
+from palmclaw.cli.plain import wrapped
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.text import printable
 from palmclaw.devices.virtual.faults import Fault
@@ -28,7 +29,7 @@ def phone(ctx: click.Context, as_json: bool) -> None:
         for title, lines in summary(state):
             click.secho(title, bold=True)
             for line in lines:
-                click.echo(f"  {printable(line)}")
+                click.echo(wrapped(printable(line), "  "))
 
 
 @phone.command()
@@ -57,11 +58,13 @@ def clock(moment: str | None, frozen: bool, zone: str) -> None:
 
 
 @phone.command()
-@click.argument("kind", type=click.Choice(get_args(Fault)))
+@click.argument("kind", type=click.Choice(get_args(Fault)), metavar="KIND")
 @click.argument("on", default="*")
 @click.argument("value", default="true")
 def fault(kind: Fault, on: str, value: str) -> None:
     """Make the phone misbehave, to see what happens; VALUE false ends it.
+
+    KIND is denied, ask, dialog (a permission); slow, hang, storage_full (a capability); airplane.
 
     \b
     palmclaw phone fault denied location
@@ -84,14 +87,17 @@ def summary(state: dict[str, Any]) -> list[tuple[str, list[str]]]:
     volume = ", ".join(f"{k} {v}" for k, v in device["volume"].items())
     unread = sum(not m["read"] for m in state["sms"] if m["dir"] == "in")
     paired = [f"{d['name']}{' (connected)' if d['connected'] else ''}" for d in state["bluetooth"]["paired"]]
-    sent = [f"→ {m['address']}: {m['body']}" for m in state["sms"] if m["dir"] == "out"][-3:]
+    names = {number: c["name"] for c in state["contacts"] for number in c["phones"]}
+    newest = sorted(state["sms"], key=lambda m: m["time"])[-5:]
+    arrows = {"in": "←", "out": "→"}
+    texts = [f"{arrows[m['dir']]} {names.get(m['address'], m['address'])}: {m['body']}" for m in newest]
     return [
         (device["model"], [f"{state['clock']['now'][:16]} {state['clock']['zone']}"]),
         ("Battery", [f"{battery['percent']} %, {charging}"]),
         ("Network", [f"Wi-Fi {wifi['ssid'] if wifi['enabled'] else 'off'}"]),
         ("Sound", [f"{device['ringer']}; {volume}"]),
         ("On", [", ".join(on) or "nothing special"]),
-        ("Messages", [f"{len(state['sms'])}, {unread} unread", *sent]),
+        ("Messages", [f"{len(state['sms'])}, {unread} unread", *texts]),
         ("Contacts", [", ".join(c["name"] for c in state["contacts"])]),
         ("Calendar", [f"{e['start'][:16].replace('T', ' ')} {e['title']}" for e in state["calendar"]["events"]]),
         ("Bluetooth", paired if state["bluetooth"]["enabled"] else ["off"]),

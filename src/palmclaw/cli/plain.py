@@ -1,6 +1,7 @@
 """Shows a turn where stdout is no terminal: the answer as it comes, everything else in short lines on stderr."""
 
 import json
+import shutil
 from dataclasses import dataclass
 
 import click
@@ -42,6 +43,9 @@ class Plain:
     def question(self, asked: ApprovalAsked) -> None:
         for line in question_lines(asked, self.texts):
             click.echo(line, err=True)
+
+    def note(self, text: str) -> None:
+        click.echo(text, err=True)
 
     def say(self, text: str) -> None:
         """Words of a tool that are the answer."""
@@ -86,6 +90,12 @@ def question_lines(asked: ApprovalAsked, texts: Texts) -> list[str]:
 def cost(event: TurnEnded, texts: Texts) -> str:
     """What the turn cost, in words."""
     return texts("tokens", input=event.usage.input, output=event.usage.output, rounds=event.rounds)
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """The text in lines that fit the screen, each after `indent`."""
+    width = max(20, min(shutil.get_terminal_size().columns, 100) - 1)
+    return click.wrap_text(text, width, indent, indent)
 
 
 def called(call: ToolCall) -> str:

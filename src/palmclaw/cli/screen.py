@@ -92,6 +92,9 @@ class Screen:
         if message.cut is not Cut.NO:
             self.notes.print(Line(self.texts(message.cut.value), style="yellow"))
 
+    def note(self, text: str) -> None:
+        self.notes.print(Line(text, style="dim"))
+
     def say(self, text: str) -> None:
         """Words of a tool that are the answer."""
         self.settle()

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from palmclaw.app import App, assembled
+from palmclaw.cli.plain import wrapped
 from palmclaw.core.codec import encode
 from palmclaw.core.messages import Message, Role
 from palmclaw.core.text import printable
@@ -32,7 +33,7 @@ def list_(as_json: bool) -> None:
         return
     for info in found:
         click.echo(f"{info.id}  {info.updated[:16].replace('T', ' ')}  {info.messages} messages")
-        click.secho(f"  {printable(info.title)}", dim=True)
+        click.secho(wrapped(printable(info.title), "  "), dim=True)
     if not found:
         click.echo("No conversations yet. Start one: palmclaw chat")
 

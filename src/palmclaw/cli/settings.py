@@ -10,7 +10,7 @@ import click
 from palmclaw import config as settings
 from palmclaw import plugins
 from palmclaw.core.errors import ConfigError
-from palmclaw.core.plugin import Kind
+from palmclaw.core.plugin import Kind, Parts
 from palmclaw.paths import home as home_of
 
 SECRET = "provider.api_key"
@@ -44,6 +44,8 @@ def get(key: str | None) -> None:
         table.setdefault("provider", {})["api_key"] = "***"
     flat = dict(_flat(table, ""))
     if key is None:
+        if not flat:
+            click.echo(f"Nothing is set. There are: {', '.join(settings.known_keys())}", err=True)
         for name, value in flat.items():
             click.echo(f"{name} = {_shown(name, value)}")
     elif key in flat:
@@ -52,12 +54,17 @@ def get(key: str | None) -> None:
         raise ConfigError(key, "no such setting", f"There are: {', '.join(settings.known_keys())}")
 
 
-@config.command("set")
+@config.command("set", context_settings={"ignore_unknown_options": True})
 @click.argument("key")
-@click.argument("value")
-def set_(key: str, value: str) -> None:
-    """Set KEY to VALUE; comments and everything else in the file stay. Lists are written a,b,c."""
+@click.argument("value", required=False)
+def set_(key: str, value: str | None) -> None:
+    """Set KEY to VALUE; comments and everything else in the file stay.
+
+    Lists are written a,b,c. Without VALUE it is asked for; a key is not shown as it is typed.
+    """
     home = home_of(os.environ)
+    if value is None:
+        value = str(click.prompt(key, hide_input=key == SECRET, err=True))
     if key == SECRET:
         _set_secret(home.secrets, value)
         click.echo(f"{key} is set (in {home.secrets}, readable by you alone).", err=True)
@@ -98,17 +105,21 @@ def edited(path: Path, key: str, value: str | None) -> str:
     else:
         holder[name] = _typed(key, value)
     text = tomlkit.dumps(document)
-    _check(settings.decoded(document.unwrap(), path))
+    _check(settings.decoded(document.unwrap(), path), path.parent)
     return text
 
 
-def _check(found: settings.Settings) -> None:
+def _check(found: settings.Settings, home: Path) -> None:
     """What an extension would refuse later is refused now."""
     for kind, name, table in (
         (Kind.PROVIDER, found.provider_name, found.provider),
         (Kind.DEVICE, found.device_name, found.device),
     ):
-        plugins.checked(kind, name, {k: v for k, v in table.items() if k != "name"})
+        try:
+            plugins.build(kind, name, {k: v for k, v in table.items() if k != "name"}, Parts(home))
+        except ConfigError as error:
+            hint = error.hint or f"Common settings: {', '.join(settings.known_keys())}"
+            raise ConfigError("", str(error), hint) from error
 
 
 def _typed(key: str, value: str) -> Any:

@@ -8,7 +8,7 @@ ENGLISH = {
     "Type a message, or /help. Ctrl-C stops a turn, Ctrl-D leaves.",
     "help": (
         "/new      start a new conversation\n"
-        "/stop     stop the running turn (or Ctrl-C)\n"
+        "/stop     stop the turn (while it runs: Ctrl-C)\n"
         "/tools    list the tools\n"
         "/model    show the model\n"
         "/sessions list conversations; /sessions NAME changes to one\n"
@@ -19,29 +19,31 @@ ENGLISH = {
     "new": "New conversation: {session}",
     "current": "Conversation: {session}",
     "no_sessions": "No conversations yet.",
+    "messages": "{count} messages",
+    "set_model": "Change it with: palmclaw config set provider.model NAME",
     "approve": "May I do this?",
     "reason": "asked because it {reason}",
     "choices": "[o]nce",
     "choice_session": " · this [s]ession",
-    "choice_always": " · [a]lways",
+    "choice_always": " · [a]lways for {target}",
     "choice_no": " · [n]o",
+    "unclear": "Please type o, s, a or n.",
     "said_no": "no",
+    "said_unasked": "nobody can be asked here (run it in a terminal, or add --approve always)",
     "said_once": "once",
     "said_session": "for this session",
     "said_always": "always",
-    "not_asked": "nobody can be asked here, so the answer is no (use --approve ask in a terminal)",
     "interrupted": "(stopped here)",
     "stream": "(the connection broke here)",
     "length": "(cut at the model's output limit)",
-    "tokens": "{input} + {output} tokens, {rounds} rounds",
+    "tokens": "{input} + {output} tokens ({rounds}×)",
     "leave": "Press Ctrl-C again to leave.",
-    "recovered": "The last turn was cut off; it has been closed. Nothing was repeated.",
 }
 CHINESE = {
     "welcome": "PalmClaw {version} · {provider} · {device}\n输入消息，或 /help。Ctrl-C 停止当前一轮，Ctrl-D 退出。",
     "help": (
         "/new      开始新对话\n"
-        "/stop     停止当前一轮（或 Ctrl-C）\n"
+        "/stop     停止当前一轮（运行时按 Ctrl-C）\n"
         "/tools    列出工具\n"
         "/model    显示模型\n"
         "/sessions 列出对话；/sessions 名称 可切换\n"
@@ -52,41 +54,84 @@ CHINESE = {
     "new": "新对话：{session}",
     "current": "当前对话：{session}",
     "no_sessions": "还没有对话。",
+    "messages": "{count} 条消息",
+    "set_model": "更改：palmclaw config set provider.model 名称",
     "approve": "可以这样做吗？",
     "reason": "需要确认：{reason}",
     "choices": "[o] 仅此一次",
     "choice_session": " · [s] 本次对话",
-    "choice_always": " · [a] 总是",
+    "choice_always": " · [a] 对{target}总是",
     "choice_no": " · [n] 不",
+    "unclear": "请输入 o、s、a 或 n。",
     "said_no": "不",
+    "said_unasked": "这里没有人可以确认（请在终端里运行，或加 --approve always）",
     "said_once": "仅此一次",
     "said_session": "本次对话内允许",
     "said_always": "总是允许",
-    "not_asked": "这里无法询问任何人，所以答案是不（请在终端里用 --approve ask）",
     "interrupted": "（在此停止）",
     "stream": "（连接在此中断）",
     "length": "（达到模型的输出上限）",
-    "tokens": "{input} + {output} 个 token，{rounds} 轮",
+    "tokens": "{input} + {output} 个 token（{rounds}×）",
     "leave": "再按一次 Ctrl-C 退出。",
-    "recovered": "上一轮被中断，现已关闭；没有重复执行任何操作。",
 }
 
 
 CHINESE_LABELS = {  # of previews and reasons; what is not here is shown as it is
-    "To": "收件人", "Text": "内容", "From": "从", "File": "文件", "Replace": "替换", "With": "为", "When": "时间", "Where": "地点",
-    "Title": "标题", "Calendar": "日历", "Repeats": "重复", "Reminders": "提醒", "Invites": "邀请", "Name": "姓名", "Phones": "电话",
-    "Company": "公司", "Emails": "邮箱", "Address": "地址", "Kind": "类型", "Page": "网页", "Days": "日期", "Label": "名称",
-    "Cuts": "将断开", "Still connected": "仍可用", "Disconnects": "将断开", "Call": "拨打", "Connect": "连接",
-    "Send a text message": "发送短信", "Add a contact": "新建联系人", "Add an event": "新建日程", "Edit a file": "修改文件",
-    "Create a file": "新建文件", "Replace a file": "覆盖文件", "Add to a file": "追加到文件", "Move a file": "移动文件",
-    "Copy a file": "复制文件", "Delete (to the trash)": "删除（可从回收站恢复）", "Open a page in the browser": "在浏览器中打开网页",
+    "To": "收件人",
+    "Text": "内容",
+    "From": "从",
+    "File": "文件",
+    "Replace": "替换",
+    "With": "为",
+    "When": "时间",
+    "Where": "地点",
+    "Title": "标题",
+    "Calendar": "日历",
+    "Repeats": "重复",
+    "Reminders": "提醒",
+    "Invites": "邀请",
+    "Name": "姓名",
+    "Phones": "电话",
+    "Company": "公司",
+    "Emails": "邮箱",
+    "Address": "地址",
+    "Kind": "类型",
+    "Page": "网页",
+    "Days": "日期",
+    "Label": "名称",
+    "Cuts": "将断开",
+    "Still connected": "仍可用",
+    "Disconnects": "将断开",
+    "Call": "拨打",
+    "Connect": "连接",
+    "Send a text message": "发送短信",
+    "Add a contact": "新建联系人",
+    "Add an event": "新建日程",
+    "Edit a file": "修改文件",
+    "Create a file": "新建文件",
+    "Replace a file": "覆盖文件",
+    "Add to a file": "追加到文件",
+    "Move a file": "移动文件",
+    "Copy a file": "复制文件",
+    "Delete (to the trash)": "删除（可从回收站恢复）",
+    "Open a page in the browser": "在浏览器中打开网页",
     "Forget the Bluetooth device": "取消蓝牙配对",
-    "reads": "要读取内容", "uses a sensor": "要使用传感器", "tells a web server something": "会向网站透露内容",
-    "writes a file": "要写文件", "writes outside the workspace": "要写到工作区之外", "changes the phone": "要更改手机",
-    "switches a network link": "要切换网络", "changes your calendar": "要更改日历", "changes your contacts": "要更改联系人",
-    "speaks for you": "要替你说话", "deletes something": "要删除内容", "runs a command": "要运行命令",
-    "is remembered for later": "会被长期记住", "has no declared effect": "影响不明",
-}  # fmt: skip
+    "reads": "要读取内容",
+    "uses a sensor": "要使用传感器",
+    "tells a web server something": "会向网站透露内容",
+    "writes a file": "要写文件",
+    "writes outside the workspace": "要写到工作区之外",
+    "changes the phone": "要更改手机",
+    "switches a network link": "要切换网络",
+    "changes your calendar": "要更改日历",
+    "changes your contacts": "要更改联系人",
+    "speaks for you": "要替你说话",
+    "deletes something": "要删除内容",
+    "runs a command": "要运行命令",
+    "is remembered for later": "会被长期记住",
+    "and words of others are in this conversation": "而且本次对话里有他人的文字",
+    "has no declared effect": "影响不明",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +142,8 @@ class Texts:
     labels: Mapping[str, str] = field(default_factory=dict)
 
     def label(self, text: str) -> str:
-        return self.labels.get(text, text)
+        """Also of two reasons in one."""
+        return ", ".join(self.labels.get(part, part) for part in text.split(", "))
 
     def __call__(self, key: str, **values: object) -> str:
         return self.words[key].format(**values)

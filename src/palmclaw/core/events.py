@@ -21,12 +21,13 @@ class Stop(StrEnum):
 
 
 class Answer(StrEnum):
-    """What the owner says to an approval."""
+    """What the owner says to an approval; `unasked`: there was nobody to ask."""
 
     ONCE = "once"
     SESSION = "session"
     ALWAYS = "always"
     NO = "no"
+    UNASKED = "unasked"
 
 
 @dataclass(frozen=True, slots=True)

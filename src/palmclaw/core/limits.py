@@ -1,4 +1,4 @@
-"""Every bound of a turn in one place, with its default and its range (DESIGN section 5)."""
+"""Every bound of a turn in one place, with its default and its range."""
 
 from dataclasses import dataclass
 from typing import Annotated

@@ -101,7 +101,7 @@ class Clock(Protocol):
 
 
 class Approver(Protocol):
-    """Someone who can say yes or no to a call. Must return NO when there is nobody to ask."""
+    """Someone who can say yes or no to a call; UNASKED when there is nobody to ask."""
 
     async def ask(self, question: ApprovalAsked) -> Answer: ...
 

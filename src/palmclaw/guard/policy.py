@@ -1,4 +1,4 @@
-"""May this call run? The policy as data (DESIGN section 6), and one pure function that reads it.
+"""May this call run? The policy as data, and one pure function that reads it.
 
 A row is an effect, a column is on whose word the turn runs: the owner, a job of the owner's, or anybody else. A
 request that holds outside content is *tainted*; then the tainted column holds as well, and the stricter of the two
@@ -75,6 +75,7 @@ TABLE: Mapping[Effect, Row] = {
     Effect.PERSIST: Row(ALLOW, ASK, ASK, DENY, "is remembered for later"),
 }
 STRICTEST = Row(ASK, ASK, ASK, DENY, "has no declared effect")
+TAINTED = "words of others are in this conversation"
 NEVER_BOUND = frozenset({Effect.DELETE, Effect.EXECUTE})
 
 
@@ -103,8 +104,8 @@ def decide(situation: Situation) -> Decision:
         cells.append(row.tainted)
     if situation.tainted and situation.as_text and situation.effect is not Effect.READ:
         cells.append(ASK)
-    verdict = max(_read(cell, situation.met) for cell in cells)
-    return Decision(verdict, row.why)
+    clean, verdict = _read(cells[0], situation.met), max(_read(cell, situation.met) for cell in cells)
+    return Decision(verdict, row.why if verdict is clean else f"{row.why}, and {TAINTED}")
 
 
 def scopes(effect: Effect | None, *, tainted: bool, target: str, bindable: bool) -> tuple[Answer, ...]:

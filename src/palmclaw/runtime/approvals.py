@@ -7,9 +7,9 @@ from palmclaw.core.events import Answer, ApprovalAsked
 
 @dataclass(frozen=True, slots=True)
 class FixedApprover:
-    """Always says the same: `once` for `--approve always`, `no` where nobody can be asked."""
+    """Always says the same: `once` for `--approve always`, `no` for `never`, `unasked` where nobody is there."""
 
-    answer: Answer = Answer.NO
+    answer: Answer = Answer.UNASKED
 
     async def ask(self, question: ApprovalAsked) -> Answer:
         return self.answer

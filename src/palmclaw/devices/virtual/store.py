@@ -84,7 +84,7 @@ class Store:
     def _parsed(self) -> State:
         try:
             state = json.loads(self._path.read_bytes().decode("utf-8"))
-            if not isinstance(state, dict) or not _WHOLE <= set(state):
+            if not isinstance(state, dict) or not set(state) >= _WHOLE:
                 raise _Damaged("it is not a whole phone")
             return checked(state)
         except FileNotFoundError:

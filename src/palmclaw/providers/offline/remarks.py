@@ -63,10 +63,10 @@ _CIRCUMSTANCE = re.compile(
     r"^\W*(?:(?:hey|hi|ok(?:ay)?|oh|so|sorry|hello)\W+)*(?:"
     r"(?:i|we)(?:['’]?m|['’]re|\s+am|\s+are)(?:\s+(?:still|currently|just|really|kind\s+of|a\s+bit))?\s+(?:in|at|on|out|off|home|stuck|driving|"
     r"running|cooking|busy|late|about|walking|heading|going|leaving|behind|nearly|almost|here|back|parked|delayed|\w+ing)\b"
-    r"|(?:i|we)(?:['’]ve|\s+have)\s+(?:got\s+)?(?:my|our|both|no|just|only|a|an|\w+ed)\b|(?:i|we)(?:['’]ve)?\s+(?:just|only\s+just)\s+\w+"
+    r"|(?:i|we)(?:['’]ve|\s+have)\s+(?:got\s+)?(?:my|our|both|no|just|only|a|an|\w+ed)\b|(?:i|we)(?:['’]ve)?\s+(?:just|only\s+just)\s+\w+|(?:i|we)(?:['’]ve|\s+have)?\s+(?:moved|switched|changed|quit|sold|finished|landed|arrived|missed|got)\b"
     r"|(?:we|i)['’](?:re|m)\s+out\s+of\b|my\s+\w+(?:\s+\w+)?\s+(?:is|are)\b|(?:just|finally)\s+\w+|new\s+\w+|(?:the\s+|my\s+|our\s+)?(?:\w+\s+){1,3}?(?:has|have|is|was|got)(?:\s+been)?\s+(?:cancelled|canceled|called\s+off|off|postponed|over|better|ill|sick|moved)\b|\w+['’]s\s+(?:feeling|ill|sick|cancelled|off|better|away|late)\b|(?:the\s+)?(?:traffic|train|bus|meeting|class|flight)\b"
     r"|(?:我|我们|咱们)(?:现在|这会儿|正|还|刚|刚刚|马上|快)*(?:在|手上|手里|堵|开车|开会|忙|到|要|做饭|走|出门|搬|换|迟到|晚|没带|拎|路上|认识|回)"
-    r"|(?:刚|正|马上|路上|堵车|开车|开会|手上|手里|外面|家里|.{1,10}(?:不来|不去|黄|取消|不上|不开|不办|泡汤|推迟|改期|走|搬家|结束)了$|.{1,4}(?:花|用|买|吃|跑|喝)了.{1,6}$|.{1,6}(?:没了|用完了|喝完了|吃完了|又没了|快没了)$))",
+    r"|在(?:开车|开会|路上|外面|外边|忙|做饭|加班|上班|上课|堵车|排队|地铁|公交|高铁|飞机|机场|医院|公司|家)|(?:刚|正|马上|路上|堵车|开车|开会|手上|手里|外面|家里|.{1,10}(?:不来|不去|黄|取消|不上|不开|不办|泡汤|推迟|改期|走|搬家|结束)了$|.{1,4}(?:花|用|买|吃|跑|喝)了.{1,6}$|.{1,6}(?:没了|用完了|喝完了|吃完了|又没了|快没了)$))",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
