@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
@@ -37,8 +38,23 @@ SUMMARIES = {
 }
 
 
+class NarrowFormatter(click.HelpFormatter):
+    """Leaves most of a phone's 40 columns to the explanations."""
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        super().write_dl(rows, min(col_max, max(12, self.width // 4)), col_spacing)
+
+
+class NarrowContext(click.Context):
+    """A context whose help fits the screen."""
+
+    formatter_class = NarrowFormatter
+
+
 class Commands(click.Group):
     """A group whose commands are imported when they are used, so that starting stays quick."""
+
+    context_class = NarrowContext
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
@@ -48,6 +64,8 @@ class Commands(click.Group):
             return None
         module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), name)
+        for inner in (command, *getattr(command, "commands", {}).values()):
+            inner.context_class = NarrowContext
         return command
 
     def resolve_command(

@@ -10,12 +10,12 @@ from palmclaw.providers.offline.reading import Reading
 
 Make = Callable[["re.Match[str]", datetime], Reading | None]
 
-_NUMBER = r"(?:\d{1,3}|[零〇一二两兩三四五六七八九十百]{1,5})"
+NUMBER = r"(?:\d{1,3}|[零〇一二两兩三四五六七八九十百]{1,5})"
 _UNIT = r"(?:小时|小時|钟头|鐘頭|分钟|分鐘|刻钟|秒钟|秒鐘|秒|分)"
-_LENGTH = rf"(?:半|{_NUMBER}(?:\.\d)?)\s*[个個]?半?\s*{_UNIT}半?"
+_LENGTH = rf"(?:半|{NUMBER}(?:\.\d)?)\s*[个個]?半?\s*{_UNIT}半?"
 LENGTHS = rf"{_LENGTH}(?:[零又]?\s*{_LENGTH})*"
 _PART_OF_LENGTH = re.compile(
-    rf"(?P<count>半|{_NUMBER}(?:\.\d)?)\s*[个個]?(?P<plus>半?)\s*(?P<unit>{_UNIT})(?P<more>半?)"
+    rf"(?P<count>半|{NUMBER}(?:\.\d)?)\s*[个個]?(?P<plus>半?)\s*(?P<unit>{_UNIT})(?P<more>半?)"
 )
 _SECONDS = {"小": 3600, "钟": 3600, "鐘": 3600, "分": 60, "刻": 900, "秒": 1}
 _WEEK = r"(?:周|週|星期|礼拜|禮拜)"
@@ -123,7 +123,7 @@ _DAY = "|".join(sorted((d for d in _DAYS if len(d) > 1), key=len, reverse=True))
 _PART = "|".join(sorted((p for p in _PARTS if len(p) > 1), key=len, reverse=True))
 _POINT = r"\s*(?:点钟|點鐘|点|點|时|時)"
 _MINUTE = (
-    rf"(?:\s*(?P<minute>半|[一三13]刻|整|{_NUMBER}分|零[一二三四五六七八九]|[二三四五]?十[一二三四五六七八九]?"
+    rf"(?:\s*(?P<minute>半|[一三13]刻|整|{NUMBER}分|零[一二三四五六七八九]|[二三四五]?十[一二三四五六七八九]?"
     r"|\d{1,2}(?!\d)))?"
 )
 _MINUTE2 = _MINUTE.replace("minute", "minute2")
@@ -132,7 +132,7 @@ PIECES: tuple[tuple[str, Make], ...] = (
     (rf"[再过過等]*\s*(?P<length>{LENGTHS})\s*(?:之后|以后|过后|之後|以後|后|後)", _in_length),
     (rf"(?:再过|再等|过|過)\s*(?P<length>{LENGTHS})", _in_length),
     (rf"(?:持续|时长|为时|一共|共)?\s*(?P<length>{LENGTHS})", _for_length),
-    (rf"(?P<count>{_NUMBER})\s*[个個]?(?P<unit>天|日|周|星期|礼拜|月)\s*(?:之后|以后|后|後)", _in_days),
+    (rf"(?P<count>{NUMBER})\s*[个個]?(?P<unit>天|日|周|星期|礼拜|月)\s*(?:之后|以后|后|後)", _in_days),
     (r"(?P<day>今|明|昨)(?P<part>早|晚)上?", _day_and_part),
     (rf"(?P<day>{_DAY})(?P<part>早|晚)(?!上|间|餐|饭|点|会)", _day_and_part),
     (rf"(?P<day>{_DAY})", _named_day),
@@ -142,16 +142,16 @@ PIECES: tuple[tuple[str, Make], ...] = (
     (r"(?P<which>下|上|这|這|本)[个個]?(?P<end>月)(?!\s*\d)", _span),
     (r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<nth>\d{1,2})", _iso),
     (
-        rf"(?P<year>今年|明年|后年|\d{{4}}年|[零〇一二三四五六七八九]{{4}}年)?(?:的)?(?P<month>{_NUMBER})月(?:份)?(?P<nth>{_NUMBER})[日号號]?",
+        rf"(?P<year>今年|明年|后年|\d{{4}}年|[零〇一二三四五六七八九]{{4}}年)?(?:的)?(?P<month>{NUMBER})月(?:份)?(?P<nth>{NUMBER})[日号號]?",
         _month_day,
     ),
-    (rf"(?:这个月|本月)?(?P<nth>{_NUMBER})[号號]", _nth),
+    (rf"(?:这个月|本月)?(?P<nth>{NUMBER})[号號]", _nth),
     (
-        rf"{_FROM}(?P<hour>{_NUMBER})(?:{_POINT}{_MINUTE}|)\s*(?:到|至|-|–)\s*(?P<part2>{_PART})?(?P<hour2>{_NUMBER}){_POINT}{_MINUTE2}",
+        rf"{_FROM}(?P<hour>{NUMBER})(?:{_POINT}{_MINUTE}|)\s*(?:到|至|-|–)\s*(?P<part2>{_PART})?(?P<hour2>{NUMBER}){_POINT}{_MINUTE2}",
         _range,
     ),
     (rf"(?P<part>{_PART})", _part),
     (r"(?P<hour>\d{1,2})[:：](?P<minute>\d{2})(?!\d)", _clock),
-    (rf"(?P<hour>{_NUMBER}){_POINT}{_MINUTE}", _clock),
+    (rf"(?P<hour>{NUMBER}){_POINT}{_MINUTE}", _clock),
 )
 BARE: tuple[tuple[str, Make], ...] = ()

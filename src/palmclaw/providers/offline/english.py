@@ -32,8 +32,8 @@ _MONTHS = (
 )
 _WEEKDAY = r"(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?"
 _FULL_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day|tues?|wed|thurs?|fri"
-_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|tember|ember|ober)?"
-_ORDINAL = (
+MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:uary|ruary|ch|il|ust|tember|ember|ober)?"
+ORDINAL = (
     r"(?:\d{1,2}(?:st|nd|rd|th)|(?:(?:twenty|thirty)[\s-])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)"
     r"|tenth|eleventh|twelfth|(?:thir|four|fif|six|seven|eigh|nine)teenth|twentieth|thirtieth)"
 )
@@ -113,10 +113,14 @@ def _span(found: "re.Match[str]", now: datetime) -> Reading | None:
     return span_from(now.date(), found["unit"].lower(), which)
 
 
+def month(word: str) -> int | None:
+    """The number of the month that the word or its short form names."""
+    return next((i for i, name in enumerate(_MONTHS, 1) if name.startswith(word.lower()[:3])), None)
+
+
 def _month_day(found: "re.Match[str]", now: datetime) -> Reading | None:
     day = int(re.sub(r"\D", "", with_ordinals(found["nth"])))
-    month = next(i for i, name in enumerate(_MONTHS, 1) if name.startswith(found["month"].lower()[:3]))
-    return by_date(yearday(now.date(), month, day, int(found["year"]) if found["year"] else None))
+    return by_date(yearday(now.date(), month(found["month"]) or 0, day, int(found["year"]) if found["year"] else None))
 
 
 def _nth(found: "re.Match[str]", now: datetime) -> Reading | None:
@@ -196,15 +200,15 @@ PIECES: tuple[tuple[str, Make], ...] = (
     (r"(?:on\s+|at\s+)?the\s+(?P<which>)(?P<unit>weekend)", _span),
     (r"(?P<year>\d{4})-(?P<month>\d{1,2})-(?P<nth>\d{1,2})", _iso),
     (
-        rf"(?:the\s+)?(?P<nth>{_ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<month>{_MONTH})(?:,?\s+(?P<year>\d{{4}}))?",
+        rf"(?:the\s+)?(?P<nth>{ORDINAL}|\d{{1,2}})\s+(?:of\s+)?(?P<month>{MONTH})(?:,?\s+(?P<year>\d{{4}}))?",
         _month_day,
     ),
     (
-        rf"(?P<month>{_MONTH})\s+(?:the\s+)?(?P<nth>{_ORDINAL}|\d{{1,2}}(?!\d|[:.]\d|\s*[ap]\.?m))"
+        rf"(?P<month>{MONTH})\s+(?:the\s+)?(?P<nth>{ORDINAL}|\d{{1,2}}(?!\d|[:.]\d|\s*[ap]\.?m))"
         r"(?:,?\s+(?P<year>\d{4}))?",
         _month_day,
     ),
-    (rf"(?:on\s+the\s+(?P<nth>{_ORDINAL})|the\s+(?P<nth2>\d{{1,2}}(?:st|nd|rd|th)))", _nth),
+    (rf"(?:on\s+the\s+(?P<nth>{ORDINAL})|the\s+(?P<nth2>\d{{1,2}}(?:st|nd|rd|th)))", _nth),
     (r"(?:in\s+the\s+|at\s+)?(?P<this>this\s+)?(?P<part>morning|afternoon|evening|night)", _part),
     (r"(?:at\s+)?(?P<word>noon|midday|midnight)", _noon),
     (
@@ -228,6 +232,6 @@ PIECES: tuple[tuple[str, Make], ...] = (
     (rf"(?:at|by|@)\s*(?P<hour>{_NUMBER})(?P<minute>)(?P<meridiem>)(?!\s*(?:%|percent|people))", _clock),
 )
 BARE: tuple[tuple[str, Make], ...] = (
-    (rf"the\s+(?P<nth>{_ORDINAL})(?P<nth2>)", _nth),
+    (rf"the\s+(?P<nth>{ORDINAL})(?P<nth2>)", _nth),
     (rf"{_AT}(?P<hour>{_NUMBER})(?:\s+(?P<minute>{_NUMBER}))?(?P<meridiem>)", _clock),
 )

@@ -116,6 +116,7 @@ def _in_day(hour: int, part: str) -> tuple[int, int]:
 
 
 def _end(reading: Reading, at: datetime) -> datetime | None:
+    """The end, on the next day where a night lies between; one that is simply before the start stays there."""
     if reading.length:
         return _shifted(at, reading.length)
     if reading.until is None:
@@ -124,4 +125,6 @@ def _end(reading: Reading, at: datetime) -> datetime | None:
     for step in (12, 24):
         if end <= at and reading.until[0] + step < 24:
             end = local(at.date(), reading.until[0] + step, reading.until[1], at.tzinfo)
-    return end if end > at else local(at.date() + timedelta(1), *reading.until, at.tzinfo)
+    after = local(at.date() + timedelta(1), *reading.until, at.tzinfo)
+    night = after - at <= timedelta(hours=12) and reading.part not in ("morning", "noon", "afternoon")
+    return after if end <= at and night else end

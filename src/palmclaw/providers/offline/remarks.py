@@ -81,6 +81,16 @@ _TOPIC_ZH = re.compile(
     r"(?P<topic>.{1,12}?)(?:一直|太|很|有点|有些|好(?=[吵暗亮大小])|已经|还|总|老|亮着|响着|开着|连着|不用|用不着|不需要).*$"
 )
 _UNUSED_ZH = re.compile(r".{0,4}(?:用不着|不用|不需要)(?P<topic>(?!开|再|关).{2,6}?)了?$")
+_GOING = re.compile(
+    r"\b(?:to|in|for|at)\s+(?P<place>[a-z][\w'’ ]{1,30}?)(?:\s+(?:on|next|this|tomorrow|today|soon|for|with)\b.*)?$",
+    re.IGNORECASE,
+)
+_THERE = re.compile(r"\b(?:over\s+)?there\b(?!['’])", re.IGNORECASE)
+_GOING_ZH = re.compile(
+    r"(?:去|到|飞|在|回)(?P<place>[^去到飞在回]{2,6}?)(?:出差|玩|旅游|旅行|开会|一趟|度假|看.{1,3})?了?$"
+)
+_THERE_ZH = re.compile(r"那边|那里|那儿|当地")
+_UNUSED = re.compile(r"[^别]{0,6}(?:不用|用不着|用完|不听|不录|不看|不需要|听完|录完)[^，]{0,2}了[吧啊呢]?")
 _PRONOUN = re.compile(r"\b(?:it|them|that)\b", re.IGNORECASE)
 _PRONOUN_ZH = re.compile(r"把?(?:它|这个|那个)(?:给)?")
 _RUN_ON = re.compile(
@@ -114,6 +124,7 @@ _WHETHER = re.compile(
     r"^(?:if|whether)\s+(?P<who>(?:i|we|it|there)|(?:the|my|this)(?:\s+\w+){1,2}?)(?P<verb>['’]m|['’]s|['’]re|\s+(?:am|is|are|has|have|do|does|will))\b\s*(?P<rest>.*)$",
     re.IGNORECASE,
 )
+_DONE = re.compile(r"(?:got|been|\w+ed)\b", re.IGNORECASE)
 _VERBS = {"'m": "am", "'s": "is", "'re": "are"}
 
 
@@ -132,6 +143,8 @@ def direct(sentence: str) -> str | None:
     if whether is None:
         return question
     verb = whether["verb"].strip().replace("’", "'")
+    if verb == "have" and not _DONE.match(whether["rest"]):
+        return f"do {whether['who']} have {whether['rest']}"
     return f"{_VERBS.get(verb, verb)} {whether['who']} {whether['rest']}"
 
 
@@ -197,8 +210,18 @@ def reason(remark: str) -> bool:
     return states(remark) and len(remark.split()) <= 10 and not _DOUBT.search(remark) and harmless(remark, before=True)
 
 
+def unused(remark: str) -> bool:
+    """ "耳机不用了": something is no longer needed, and nothing else is said."""
+    return _UNUSED.fullmatch(remark) is not None
+
+
 def about(first: str, command: str) -> str | None:
-    """ "X is too loud, turn it down" with the X in the place of the pronoun; "X太吵，帮我调小" with X in front."""
+    """ "X is too loud, turn it down" with the X in the place of the pronoun; "X太吵，帮我调小" with X in front;
+    a place that the first names in the place of "there"."""
+    for going, there, at in ((_GOING, _THERE, "in "), (_GOING_ZH, _THERE_ZH, "")):
+        place = going.search(first)
+        if place and there.search(command):
+            return there.sub(at + place["place"], command, count=1)
     chinese = _UNUSED_ZH.match(first) or _TOPIC_ZH.match(first)
     if chinese:
         return chinese["topic"] + _PRONOUN_ZH.sub("", command)

@@ -17,6 +17,17 @@ _CLOSING = re.compile(
     r"|好吗|好不好|行吗|可以吗|谢谢你?|吧|呢|啊|呀|嘛|哦|啦|了吧|吗|来着)[\s.。!！]*$",
     re.IGNORECASE,
 )
+_OWNED = re.compile(
+    r"['’]s\s+(?=(?:new\s+|phone\s+|mobile\s+|cell\s+)*(?:number|phone|mobile|cell|e-?mail)\b)|\b(?:it|that)['’]s\b",
+    re.IGNORECASE,
+)
+
+
+def _contact(words: str, now: datetime) -> Any:
+    """ "Mike's number, it's …" is Mike."""
+    return plans.contact(_OWNED.sub(" ", words), now)
+
+
 READERS: Mapping[str, Reader] = {
     "level": plain.level,
     "step": plain.level,
@@ -27,7 +38,7 @@ READERS: Mapping[str, Reader] = {
     "person": plain.person,
     "reader": plain.reader,
     "latin": plain.latin,
-    "contact": plans.contact,
+    "contact": _contact,
     "event": plans.event,
     "event_timed": plans.event_timed,
     "event2": plans.event_timed,

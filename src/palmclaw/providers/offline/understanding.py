@@ -66,7 +66,8 @@ def _in(language: str, sentence: str, now: datetime) -> Understood:
         return Understood(language)
     whole = _heard(language, sentence, now)
     if remarks.negated(sentence):
-        return Understood(language, (whole,) if whole and _may_negate(whole, sentence) else ())
+        ended = whole if whole and _may_negate(whole, sentence) else _ended(language, sentence, now)
+        return Understood(language, (ended,) if ended else ())
     if whole is not None:
         return Understood(language, (whole,), False) if not _carries(language, whole, now) else _crowd(language)
     return (
@@ -85,6 +86,15 @@ def _may_negate(whole: Heard, sentence: str) -> bool:
     return (wanted is not None and re.search(wanted, sentence, re.IGNORECASE) is not None) or (
         whole.intent in _ENDS and remarks.ceases(sentence)
     )
+
+
+def _ended(language: str, sentence: str, now: datetime) -> Heard | None:
+    """ "别放了，音乐停一下": a wish that something should end, and the command that ends it."""
+    first, *rest = remarks.clauses(sentence)
+    if len(rest) != 1 or not remarks.ceases(first) or _denied(rest[0]):
+        return None
+    found = _part(language, rest[0], now)
+    return found if found is not None and found.intent in _ENDS else None
 
 
 def _indirect(language: str, sentence: str, now: datetime) -> Understood | None:
@@ -160,7 +170,9 @@ def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
     if not found:
         return _about(language, clauses, now)
     at = max(n for n, (_, h) in enumerate(pairs) if h is not None)
-    if not all(remarks.harmless(c, before=n < at) for n, (c, h) in enumerate(pairs) if h is None):
+    ends = found[-1].intent in _ENDS
+    rest = [(n, c) for n, (c, h) in enumerate(pairs) if h is None]
+    if not all(remarks.harmless(c, before=n < at) or (ends and remarks.unused(c)) for n, c in rest):
         return None
     if len(found) > 1 or all(h is not None for _, h in pairs):
         return _crowd(language) if any(h.intent in WHOLE for h in found) else Understood(language, found)

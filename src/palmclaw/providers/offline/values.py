@@ -7,6 +7,13 @@ from palmclaw.providers.offline.reading import Moment
 
 
 @dataclass(frozen=True, slots=True)
+class Flaw:
+    """What was said cannot be done as it was said; `key` names the sentence that says why."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
 class Level:
     """A wished level: a share of the whole in percent, or steps of the setting's own scale."""
 
@@ -16,17 +23,18 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Something with a name at a time."""
+    """Something with a name at a time; `recurrence` as event_add writes it."""
 
     title: str
     moment: Moment | None = None
+    recurrence: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """An alarm: when, under what label, and on which weekdays it repeats."""
+    """An alarm: when (None or a whole day: the time was not said), under what label, on which weekdays it repeats."""
 
-    moment: Moment
+    moment: Moment | None
     label: str = ""
     days: tuple[str, ...] = ()
 
