@@ -8,6 +8,7 @@ from datetime import datetime
 from palmclaw.core.messages import ToolCall
 from palmclaw.core.ports import Request
 from palmclaw.core.text import MARKER
+from palmclaw.providers.offline.doubts import refuses, taken_back
 from palmclaw.providers.offline.exchanges import Exchange, exchanges
 from palmclaw.providers.offline.grammar import Heard
 from palmclaw.providers.offline.moments import is_chinese
@@ -16,6 +17,7 @@ from palmclaw.providers.offline.said import Cancelled, Said, cancels, guarded
 from palmclaw.providers.offline.script import ASK, Call, Halt, Script, played
 from palmclaw.providers.offline.scripts import SCRIPTS, plainly
 from palmclaw.providers.offline.understanding import understood
+from palmclaw.providers.offline.values import Flaw
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def _halt(talk: Talk, at: int) -> Halt:
     exchange = talk.exchanges[at]
     before = _halt(talk, at - 1) if at and talk.exchanges[at - 1].asks else None
     if before is not None and before.question is not None:
-        if any(cancels(exchange.text, phrases(language)) for language in ("en", "zh")):
+        if refuses(exchange.text) or any(cancels(exchange.text, phrases(language)) for language in ("en", "zh")):
             return played(before.script, exchange.results, talk.tools, Cancelled())
         answer = before.question.understood(exchange.text)
         if answer is not None:
@@ -65,6 +67,9 @@ def _halt(talk: Talk, at: int) -> Halt:
 def _begun(talk: Talk, text: str) -> Script:
     found = understood(text, talk.now)
     say = phrases(found.language)
+    before = taken_back(text)
+    if before and (found.commands or found.crowded or understood(before, talk.now).commands):
+        return plainly("left")(Said({}, talk.now, say))
     scripts = [_script(talk, say, command) for command in found.commands]
     if not scripts:
         said = Said({}, talk.now, say)
@@ -73,6 +78,9 @@ def _begun(talk: Talk, text: str) -> Script:
 
 
 def _script(talk: Talk, say: Phrases, command: Heard) -> Script:
+    flaw = next((value for value in command.slots.values() if isinstance(value, Flaw)), None)
+    if flaw is not None:
+        return plainly(flaw.key)(Said({}, talk.now, say))
     return guarded(SCRIPTS[command.intent](Said(command.slots, talk.now, say, talk.tools)), say)
 
 

@@ -1,9 +1,12 @@
 """Calendar arithmetic for spoken dates: pure, on the local date."""
 
 import calendar
+from collections.abc import Collection
 from datetime import date, timedelta
 
 from palmclaw.providers.offline.reading import Reading
+
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
 def by_date(day: date | None) -> Reading | None:
@@ -45,6 +48,12 @@ def monthday(today: date, day: int) -> date | None:
         if found is not None and found >= today:
             return found
     return None
+
+
+def first_of(days: Collection[str], start: date) -> date:
+    """The first date from `start` on that is one of these weekdays ("mon"); without any, `start` itself."""
+    dates = (start + timedelta(n) for n in range(7))
+    return next((d for d in dates if _WEEKDAYS[d.weekday()] in days), start)
 
 
 def month_after(today: date, months: int) -> date:

@@ -74,9 +74,9 @@ def _nowhere(found: "re.Match[str]") -> bool:
     number_of = english.month(month) if month.isalpha() and month.isascii() else number(month)
     nth = number(re.sub(r"(?:st|nd|rd|th)$", "", with_ordinals(day.lower())))
     year = number(found["year"] or found["year2"] or found["year3"] or "")
-    if number_of is None or nth is None or not 29 <= nth <= 39:
-        return number_of is not None and not 1 <= number_of <= 12
-    return not 1 <= number_of <= 12 or nth > monthrange(year or 2024, number_of)[1]
+    if number_of is None or nth is None:
+        return False
+    return not 1 <= number_of <= 12 or (29 <= nth <= 39 and nth > monthrange(year or 2024, number_of)[1])
 
 
 def duration(text: str) -> timedelta | None:

@@ -3,11 +3,11 @@
 import re
 from datetime import datetime
 
-from palmclaw.providers.offline.moments import is_chinese, moment
+from palmclaw.providers.offline.moments import impossible, is_chinese, moment
 from palmclaw.providers.offline.numerals import number
 from palmclaw.providers.offline.reading import Moment
 from palmclaw.providers.offline.refusals import longer, refusals, refused
-from palmclaw.providers.offline.values import Level
+from palmclaw.providers.offline.values import Flaw, Level
 
 QUOTES = "\"'“”‘’「」『』《》`"
 ENDS = " \t\n,，.。、;；:："
@@ -102,8 +102,17 @@ def latin(words: str, now: datetime) -> str | None:
     return words if re.match(r"[A-Za-z][A-Za-z .'-]*[\s，]*[\u3400-\u9fff]", words) else None
 
 
-def day(words: str, now: datetime) -> Moment | None:
-    return moment(re.sub(r"['’]s$|的$", "", words), now)
+def day(words: str, now: datetime) -> Moment | Flaw | None:
+    words = re.sub(r"['’]s$|的$", "", words)
+    found = moment(words, now)
+    if found is None and not impossible(words, now):
+        return None
+    return found if found and not impossible(words, now) else _no_such(words, now)
+
+
+def _no_such(words: str, now: datetime) -> Flaw | None:
+    """Words that would be a moment, were there such a day."""
+    return Flaw("no_such_moment") if moment(re.sub(r"\b(?:29|3\d)(?=\D|$)|二十九|三十[一二]?", "1", words), now) else None
 
 
 def level(words: str, now: datetime) -> Level | None:

@@ -215,13 +215,17 @@ def unused(remark: str) -> bool:
     return _UNUSED.fullmatch(remark) is not None
 
 
-def about(first: str, command: str) -> str | None:
-    """ "X is too loud, turn it down" with the X in the place of the pronoun; "X太吵，帮我调小" with X in front;
-    a place that the first names in the place of "there"."""
-    for going, there, at in ((_GOING, _THERE, "in "), (_GOING_ZH, _THERE_ZH, "")):
+def there(first: str, command: str) -> str | None:
+    """The command with the place that the first clause names ("I'm off to Oslo") instead of its "there"."""
+    for going, word, at in ((_GOING, _THERE, "in "), (_GOING_ZH, _THERE_ZH, "")):
         place = going.search(first)
-        if place and there.search(command):
-            return there.sub(at + place["place"], command, count=1)
+        if place and word.search(command):
+            return word.sub(at + place["place"], command, count=1)
+    return None
+
+
+def about(first: str, command: str) -> str | None:
+    """ "X is too loud, turn it down" with the X in the place of the pronoun; "X太吵，帮我调小" with X in front."""
     chinese = _UNUSED_ZH.match(first) or _TOPIC_ZH.match(first)
     if chinese:
         return chinese["topic"] + _PRONOUN_ZH.sub("", command)

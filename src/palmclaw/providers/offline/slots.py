@@ -43,6 +43,7 @@ READERS: Mapping[str, Reader] = {
     "event_timed": plans.event_timed,
     "event2": plans.event_timed,
     "cancelled": plans.cancelled,
+    "series": plans.series,
     "day": plain.day,
     "when": plain.day,
     "alarm": plans.alarm,

@@ -161,6 +161,9 @@ def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
     clauses = remarks.clauses(sentence)
     if not 1 < len(clauses) <= 4:
         return None
+    placed = remarks.there(*clauses) if len(clauses) == 2 else None
+    if placed and (named := _part(language, placed, now)) and named.intent == "weather":
+        return Understood(language, (named,))
     heard = [None if _denied(c) else _part(language, c, now) for c in clauses]
     pairs = [(c, h) for c, h in zip(clauses, heard, strict=True) if h is None or h.intent not in _IDLE]
     asking = [h for c, h in pairs if h is not None and not remarks.states(c)]
