@@ -13,6 +13,13 @@ from palmclaw.providers.offline.script import Failed
 _DATA = Path(__file__).parent / "data"
 _MOST = 20
 
+_REFUSALS = {
+    "declined": "declined",
+    "denied": "denied",
+    "not_asked": "not_asked",
+    "permission_denied": "permission",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
@@ -40,7 +47,7 @@ class Phrases:
 
     def failure(self, failed: Failed) -> str:
         """One honest sentence for a call that did not succeed."""
-        key = {"declined": "declined", "denied": "denied", "permission_denied": "permission"}.get(failed.code, "")
+        key = _REFUSALS.get(failed.code, "")
         if key:
             undone = self.table["undone"]
             return self(key, undone=undone.get(failed.tool, undone["other"]))
