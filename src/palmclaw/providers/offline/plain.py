@@ -112,7 +112,8 @@ def day(words: str, now: datetime) -> Moment | Flaw | None:
 
 def _no_such(words: str, now: datetime) -> Flaw | None:
     """Words that would be a moment, were there such a day."""
-    return Flaw("no_such_moment") if moment(re.sub(r"\b(?:29|3\d)(?=\D|$)|二十九|三十[一二]?", "1", words), now) else None
+    there = re.sub(r"(?<![:.])\b(?:29|3\d)(?=\D|$)|二十九|三十[一二]?", "1", words, count=1)
+    return Flaw("no_such_moment") if moment(there, now) else None
 
 
 def level(words: str, now: datetime) -> Level | None:

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_DAY_EN = r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*"
+_DAY_EN = r"(?:mon|tue|wed|thu|fri|sat|sun|tues|thurs?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"
 _DAY_ZH = r"[一二三四五六日天]"
 _WEEK_ZH = r"(?:周|星期|礼拜)"
 _EVERY_DAY = re.compile(
