@@ -196,6 +196,18 @@ def test_what_was_typed_before_the_question_is_no_answer(terminal: Terminals) ->
     assert len(out(t.home)) == max(before, 2)
 
 
+def test_colours_respect_no_color(terminal: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
+    for value in ("", "1"):
+        monkeypatch.setenv("NO_COLOR", value)
+        master, slave = pty.openpty()
+        child = subprocess.Popen([sys.executable, "-m", "palmclaw", "doctor"], stdout=slave, stderr=slave)
+        os.close(slave)
+        child.wait(60)
+        raw = os.read(master, 65_536)
+        os.close(master)
+        assert (b"\x1b[3" in raw) is (value == "")
+
+
 def test_an_unclear_answer_is_asked_once_more_and_then_is_a_no(terminal: Terminals) -> None:
     t = terminal(steps=[SEND, {"text": "Over."}])
     t.shows("›")

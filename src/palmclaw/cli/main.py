@@ -101,7 +101,7 @@ def main(argv: list[str] | None = None) -> Any:
     """Run the command line. Errors that a person can mend are one or two lines, never a traceback."""
     try:
         width = min(shutil.get_terminal_size().columns, 100)
-        cli.main(argv, prog_name="palmclaw", standalone_mode=True, terminal_width=width)
+        cli.main(argv, prog_name="palmclaw", standalone_mode=True, terminal_width=width, color=colours())
     except PalmclawError as error:
         complain(error)
         sys.exit(1)
@@ -110,8 +110,13 @@ def main(argv: list[str] | None = None) -> Any:
         sys.exit(1)
 
 
+def colours() -> bool | None:
+    """None lets the terminal decide; NO_COLOR (any value) means none at all."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
 def complain(error: PalmclawError) -> None:
     """Say on stderr what is wrong and what to do."""
-    click.secho(f"Error: {error}", fg="red", err=True)
+    click.secho(f"Error: {error}", fg="red", err=True, color=colours())
     if error.hint:
         click.echo(error.hint, err=True)

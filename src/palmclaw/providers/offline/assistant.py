@@ -7,13 +7,13 @@ from datetime import datetime
 
 from palmclaw.core.messages import ToolCall
 from palmclaw.core.ports import Request
-from palmclaw.core.text import MARKER
 from palmclaw.providers.offline.doubts import refuses, taken_back
 from palmclaw.providers.offline.exchanges import Exchange, exchanges
 from palmclaw.providers.offline.grammar import Heard
 from palmclaw.providers.offline.moments import is_chinese
 from palmclaw.providers.offline.phrases import Phrases, phrases
 from palmclaw.providers.offline.said import Cancelled, Said, cancels, guarded
+from palmclaw.providers.offline.salvage import is_cut
 from palmclaw.providers.offline.script import ASK, Call, Halt, Script, played
 from palmclaw.providers.offline.scripts import SCRIPTS, plainly
 from palmclaw.providers.offline.understanding import understood
@@ -47,7 +47,7 @@ def next_step(request: Request, now: datetime) -> ToolCall | str:
 
 def _cut(exchange: Exchange) -> str:
     """A word where a result was too long to be read whole."""
-    cut = any(MARKER in result.content for result in exchange.results)
+    cut = any(is_cut(result.content) for result in exchange.results)
     return f"\n{phrases('zh' if is_chinese(exchange.text) else 'en')('cut')}" if cut else ""
 
 

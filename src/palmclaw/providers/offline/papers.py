@@ -3,8 +3,8 @@
 from collections.abc import Generator
 from typing import Any
 
-from palmclaw.providers.offline.said import Ended, Said, at, chosen, rows
-from palmclaw.providers.offline.script import Call, Script, Step
+from palmclaw.providers.offline.said import Ended, Said, at, chosen, left_out, rows
+from palmclaw.providers.offline.script import Call, Script, Step, Unreadable
 
 _ENDINGS = ("md", "txt", "csv", "json", "py", "pdf", "jpg", "png", "log", "html", "doc", "docx")
 
@@ -14,7 +14,8 @@ def list_files(said: Said) -> Script:
     value = yield Call("file_list", {"path": folder})
     names = [f"{e.get('path')}/" if e.get("type") == "folder" else str(e.get("path")) for e in rows(value, "entries")]
     path = "workspace" if folder == "." and said.say.language == "en" else "工作区" if folder == "." else folder
-    return said.say("files", path=path, names=said.say.listed(names)) if names else said.say("files_none", path=path)
+    listed = said.say.listed(names, left_out(value))
+    return said.say("files", path=path, names=listed) if names else said.say("files_none", path=path)
 
 
 def read_file(said: Said) -> Script:
@@ -26,15 +27,18 @@ def read_file(said: Said) -> Script:
 
 def _named(said: Said, name: str) -> Generator[Step, Any, str]:
     """The path of the one file whose name holds these words."""
-    found = _paths((yield Call("file_find", {"pattern": f"*{name}*"})))
+    value = yield Call("file_find", {"pattern": f"*{name}*"})
+    found, more = _paths(value), left_out(value)
     if not found:
         raise Ended(said.say("file_unknown", name=name))
-    return found[0] if len(found) == 1 else found[(yield from chosen(said, "which_file", found))]
+    return found[0] if len(found) == 1 and more == 0 else found[(yield from chosen(said, "which_file", found, more))]
 
 
 def _paths(value: Any) -> list[str]:
     found = at(value, "files")
     paths = [f.get("path") if isinstance(f, dict) else f for f in found] if isinstance(found, list) else []
+    if not paths and left_out(value) != 0:
+        raise Unreadable("files")
     return [str(p) for p in paths]
 
 
@@ -54,17 +58,20 @@ def find_files(said: Said) -> Script:
     wanted = str(said.slot("pattern", "file"))
     ending = wanted.removeprefix(".").casefold()
     pattern = f"*.{ending}" if ending in _ENDINGS else wanted if "*" in wanted else f"*{wanted}*"
-    found = _paths((yield Call("file_find", {"pattern": pattern})))
-    return (
-        said.say("files_found", names=said.say.listed(found)) if found else said.say("files_not_found", pattern=wanted)
-    )
+    value = yield Call("file_find", {"pattern": pattern})
+    found = _paths(value)
+    if not found:
+        return said.say("files_not_found", pattern=wanted)
+    return said.say("files_found", names=said.say.listed(found, left_out(value)))
 
 
 def search_files(said: Said) -> Script:
     text = said.slots["query"]
-    found = rows((yield Call("file_search", {"query": text})), "matches")
-    lines = [f"{m.get('path')}:{m.get('line')}: {m.get('text')}" for m in found]
-    return said.say.lines(said.say("files_found", names=text), lines) if lines else said.say("matches_none", text=text)
+    value = yield Call("file_search", {"query": text})
+    lines = [f"{m.get('path')}:{m.get('line')}: {m.get('text')}" for m in rows(value, "matches")]
+    if not lines:
+        return said.say("matches_none", text=text)
+    return said.say.lines(said.say("files_found", names=text), lines, left_out(value))
 
 
 def remember(said: Said) -> Script:

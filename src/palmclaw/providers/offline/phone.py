@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from palmclaw.providers.offline.said import Ended, Said, ScriptOf, at, moment_of, rows
+from palmclaw.providers.offline.said import Ended, Said, ScriptOf, at, left_out, moment_of, rows, told
 from palmclaw.providers.offline.script import Call, NotOffered, Script
 from palmclaw.providers.offline.values import Level
 
@@ -158,10 +158,9 @@ def notify(said: Said) -> Script:
 
 
 def notifications(said: Said) -> Script:
-    found = rows((yield Call("notifications_list")), "notifications")
-    if not found:
-        return said.say("no_notifications")
-    return said.say.lines(said.say("notifications", count=len(found)), [_notification(n) for n in found])
+    value = yield Call("notifications_list")
+    lines = [_notification(n) for n in rows(value, "notifications")]
+    return told(said, "notifications", value, lines) if lines else said.say("no_notifications")
 
 
 def _notification(row: dict[str, Any]) -> str:
@@ -173,9 +172,19 @@ def open_app(said: Said) -> Script:
     return said.say("opened", name=at(value, "opened") or said.slots["app"])
 
 
+def mute_all(said: Said) -> Script:
+    """Media and ringing; alarms still ring, and the answer says so."""
+    texts = []
+    for setting in ("media_volume", "ring_volume"):
+        value = yield Call("device_set", {"setting": setting, "value": 0})
+        texts.append(_told(said, setting, value, 0))
+    return said.say.joined((*texts, said.say("alarms_still_ring")))
+
+
 def list_apps(said: Said) -> Script:
-    found = rows((yield Call("apps_list")), "apps")
-    return said.say("apps", names=said.say.listed(str(a.get("label")) for a in found))
+    value = yield Call("apps_list")
+    names = [str(a.get("label")) for a in rows(value, "apps")]
+    return said.say("apps", names=said.say.listed(names, left_out(value)))
 
 
 def open_page(said: Said) -> Script:

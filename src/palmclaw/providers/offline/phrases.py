@@ -32,18 +32,24 @@ class Phrases:
         text: str = self.table["say"][key]
         return text.format(**values)
 
-    def listed(self, items: Iterable[str]) -> str:
-        return self("separator").join(items)
+    def listed(self, items: Iterable[str], more: int | None = 0) -> str:
+        """The items side by side; `more` (None: an unknown number) are left out."""
+        return self("separator").join((*items, *self._more(more)))
+
+    def _more(self, count: int | None) -> list[str]:
+        if count is None:
+            return [self("and_others")]
+        return [self("and_more", count=count)] if count else []
 
     def joined(self, sentences: Iterable[str]) -> str:
         """Whole sentences one after the other."""
         return (" " if self.language == "en" else "").join(sentences)
 
-    def lines(self, head: str, items: Sequence[str]) -> str:
-        """A heading with one line for each item; a long list says how much it leaves out."""
+    def lines(self, head: str, items: Sequence[str], more: int | None = 0) -> str:
+        """A heading with one line for each item; it says how much is left out, here or already in the result."""
         shown = [f"- {item}" for item in items[:_MOST]]
-        more = [self("and_more", count=len(items) - _MOST)] if len(items) > _MOST else []
-        return "\n".join((head, *shown, *more))
+        hidden = None if more is None else len(items) - len(shown) + more
+        return "\n".join((head, *shown, *self._more(hidden)))
 
     def failure(self, failed: Failed) -> str:
         """One honest sentence for a call that did not succeed."""

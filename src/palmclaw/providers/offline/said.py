@@ -9,7 +9,7 @@ from typing import Any
 from palmclaw.core.errors import PalmclawError
 from palmclaw.providers.offline.numerals import number
 from palmclaw.providers.offline.phrases import Phrases
-from palmclaw.providers.offline.script import Failed, NotOffered, Question, Script, Step
+from palmclaw.providers.offline.script import Failed, NotOffered, Question, Script, Step, Unreadable
 
 
 class Ended(PalmclawError):
@@ -47,6 +47,8 @@ def guarded(script: Script, say: Phrases) -> Script:
         return say.failure(failed)
     except NotOffered as missing:
         return say.missing(missing.tool)
+    except Unreadable:
+        return say("unreadable")
     except Cancelled:
         return say("left")
 
@@ -59,13 +61,36 @@ def at(value: Any, *path: str) -> Any:
 
 
 def rows(value: Any, key: str) -> list[dict[str, Any]]:
-    found = at(value, key)
-    return [r for r in found if isinstance(r, dict)] if isinstance(found, list) else []
+    """The objects under the key; a result that leaves out all it has is no empty one."""
+    items = at(value, key)
+    found = [r for r in items if isinstance(r, dict)] if isinstance(items, list) else []
+    if not found and left_out(value) != 0:
+        raise Unreadable(key)
+    return found
 
 
-def chosen(said: Said, question: str, choices: Sequence[str], **values: object) -> Generator[Step, Any, int]:
+def left_out(value: Any) -> int | None:
+    """How many rows the result leaves out; None when it only says that there are more."""
+    more = at(value, "more")
+    if isinstance(more, bool) or not isinstance(more, int):
+        return None if more else 0
+    return max(more, 0)
+
+
+def told(said: Said, key: str, value: Any, lines: Sequence[str], **values: object) -> str:
+    """A heading with the count of what there is, and the lines; `key`_one is the heading of a single one."""
+    more = left_out(value)
+    if len(lines) == 1 and more == 0:
+        return said.say.lines(said.say(f"{key}_one", **values), lines)
+    count = said.say("at_least", count=len(lines)) if more is None else len(lines) + more
+    return said.say.lines(said.say(key, count=count, **values), lines, more)
+
+
+def chosen(
+    said: Said, question: str, choices: Sequence[str], more: int | None = 0, **values: object
+) -> Generator[Step, Any, int]:
     """Ask which of the choices is meant; gives its position."""
-    text = said.say(question, names=said.say.listed(choices), **values)
+    text = said.say(question, names=said.say.listed(choices, more), **values)
     position: int = yield Question(text, lambda reply: picked(reply, choices, said.say), tuple(choices))
     return position
 

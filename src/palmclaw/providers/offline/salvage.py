@@ -1,6 +1,7 @@
 """What can still be read of a JSON value whose end was cut off."""
 
 import json
+from dataclasses import dataclass, field
 from typing import Any
 
 from palmclaw.core.text import MARKER
@@ -26,16 +27,34 @@ def value_in(content: str) -> Any:
     return {"more": True} | found if isinstance(found, dict) else found
 
 
+@dataclass(slots=True)
+class _Open:
+    """What is still open at the end of a text: each bracket with the end of its last whole item, and a quote."""
+
+    brackets: list[tuple[str, int]] = field(default_factory=list)
+    quoted: bool = False
+    escaped: bool = False
+
+
+def _open(head: str) -> _Open:
+    found = _Open()
+    for at, char in enumerate(head):
+        if found.quoted:
+            found.quoted, found.escaped = char != '"' or found.escaped, char == "\\" and not found.escaped
+        elif char == '"':
+            found.quoted = True
+        elif char in "{[":
+            found.brackets.append((char, at + 1))
+        elif char in "}]" and found.brackets:
+            found.brackets.pop()
+        elif char == "," and found.brackets:
+            found.brackets[-1] = (found.brackets[-1][0], at)
+    return found
+
+
 def _whole(head: str) -> str:
-    """Without the unfinished item of the outermost list that is still open."""
-    opened = _open(head)
-    start = next((at for at, char in opened if char == "["), None)
-    if start is None:
-        return head
-    inside = next((at for at, char in opened if at > start and char in "{["), len(head))
-    commas = [at for at in _outside_text(head, start) if head[at] == "," and at < inside]
-    finished = [at for at in commas if len(_open(head[:at])) == [a for a, _ in opened].index(start) + 1]
-    return head[: finished[-1]] if finished else head[: start + 1]
+    """Without the unfinished item of the outermost list that is open."""
+    return head[: next((end for char, end in _open(head).brackets if char == "["), len(head))]
 
 
 def _salvaged(head: str, content: str) -> Any:
@@ -46,3 +65,10 @@ def _salvaged(head: str, content: str) -> Any:
         except ValueError:
             head = head[: max(head.rfind(","), head.rfind("{"), head.rfind("["), 0)]
     return content
+
+
+def _closing(head: str) -> str:
+    """The brackets and the quote that are still open at the end of the text."""
+    found = _open(head)
+    closing = ("}" if char == "{" else "]" for char, _ in reversed(found.brackets))
+    return ('…"' if found.quoted and not found.escaped else "") + "".join(closing)

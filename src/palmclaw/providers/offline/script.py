@@ -14,6 +14,14 @@ from palmclaw.guard.trust import unwrapped
 from palmclaw.providers.offline.salvage import value_in
 
 ASK = "ask"
+# Their results are nothing but what the answer needs.
+READS = frozenset(
+    {
+        *("device_status", "location", "clipboard_get", "notifications_list", "apps_list", "contacts_search"),
+        *("calendar_list", "sms_list", "calls_list", "media_list", "bluetooth_status", "alarms_list", "weather"),
+        *("file_list", "file_find", "file_search"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +65,10 @@ class NotOffered(PalmclawError):
         self.tool = tool
 
 
+class Unreadable(PalmclawError):
+    """The call succeeded, but its result cannot be read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Halt:
     """Where a played script stands: at a step without a result, or at its end."""
@@ -92,6 +104,8 @@ def played(script: Script, results: Sequence[ToolResult], offered: Collection[st
             error = Failed(step.tool, result.error)
         else:
             sent = value_in(unwrapped(result.content))
+            unread = step.tool in READS and not isinstance(sent, dict)
+            error = Unreadable(step.tool) if unread else None
 
 
 def _taken(waiting: list[ToolResult], tool: str) -> ToolResult | None:

@@ -4,9 +4,10 @@ from collections.abc import Generator
 from datetime import datetime, timedelta
 from typing import Any
 
+from palmclaw.providers.offline.moments import moment
 from palmclaw.providers.offline.reading import Moment, local
-from palmclaw.providers.offline.said import Ended, Said, ScriptOf, at, chosen, iso, moment_of, rows
-from palmclaw.providers.offline.script import Call, Failed, Script, Step
+from palmclaw.providers.offline.said import Ended, Said, ScriptOf, at, chosen, iso, left_out, moment_of, rows, told
+from palmclaw.providers.offline.script import Call, Failed, Question, Script, Step, Unreadable
 from palmclaw.providers.offline.values import Countdown, Ring
 
 Row = dict[str, Any]
@@ -38,13 +39,13 @@ def pause_music(said: Said) -> Script:
 def list_photos(said: Said) -> Script:
     day = said.slot("day")
     since = {"since": iso(local(day.at.date(), 0, 0, said.now.tzinfo))} if day else {}
-    found = rows((yield Call("media_list", {"kind": "photo", **since})), "items")
-    if day:
-        found = [p for p in found if _taken_by(p, day, said.now)]
+    value = yield Call("media_list", {"kind": "photo", **since})
+    found = rows(value, "items")
+    if day and (kept := [p for p in found if _taken_by(p, day, said.now)]) != found:
+        found, value = kept, {"more": left_out(value) != 0}
     if not found:
-        return said.say("photos_none")
-    head = said.say("photos_one") if len(found) == 1 else said.say("photos", count=len(found))
-    return said.say.lines(head, [_photo(said, p) for p in found])
+        return said.say("photos_none_here" if left_out(value) != 0 else "photos_none")
+    return told(said, "photos", value, [_photo(said, p) for p in found])
 
 
 def _taken_by(photo: Row, day: Moment, now: datetime) -> bool:
@@ -87,7 +88,7 @@ def bluetooth_list(said: Said) -> Script:
     value = yield Call("bluetooth_status")
     state = said.say("bluetooth_on" if at(value, "enabled") else "bluetooth_off")
     names = [_gadget(said, d) for d in rows(value, "paired")]
-    paired = said.say("paired", names=said.say.listed(names)) if names else said.say("paired_none")
+    paired = said.say("paired", names=said.say.listed(names, left_out(value))) if names else said.say("paired_none")
     return said.say.joined((state, paired))
 
 
@@ -143,21 +144,37 @@ def _is_kind(words: str, device: Row) -> bool:
 
 def alarm_set(said: Said) -> Script:
     ring: Ring = said.slots["alarm"]
-    return (yield from _alarm(said, ring))
+    at_time = yield from _timed(said, ring, "when_alarm")
+    return (yield from _alarm(said, ring, at_time))
 
 
-def _alarm(said: Said, ring: Ring) -> Script:
-    soon = ring.moment.at - said.now < timedelta(1)
-    at_time = said.say.clock(ring.moment.at) if ring.days or soon else iso(ring.moment.at)
+def _timed(said: Said, ring: Ring, question: str) -> Generator[Step, Any, datetime]:
+    """When it is to ring; a time of day that was not said is asked for."""
+    when = ring.moment
+    if when is not None and when.timed:
+        return when.at
+    day = when.at.date() if when else None
+
+    def understood(reply: str) -> datetime | None:
+        found = moment(reply, said.now, literal=True, day=day)
+        return found.at if found and found.timed else None
+
+    at_time: datetime = yield Question(said.say(question, label=ring.label), understood)
+    return at_time
+
+
+def _alarm(said: Said, ring: Ring, at: datetime) -> Script:
+    soon = at - said.now < timedelta(1)
+    at_time = said.say.clock(at) if ring.days or soon else iso(at)
     more: dict[str, Any] = ({"label": ring.label} if ring.label else {}) | (
         {"days": list(ring.days)} if ring.days else {}
     )
     yield Call("alarm_set", {"time": at_time} | more)
     label = said.say("label", label=ring.label) if ring.label else ""
     if ring.days:
-        time, days = said.say.clock(ring.moment.at), said.say.listed(_weekdays(said, ring.days))
+        time, days = said.say.clock(at), said.say.listed(_weekdays(said, ring.days))
         return said.say("alarm_days", time=time, days=days, label=label)
-    return said.say("alarm", time=said.say.moment(ring.moment.at, said.now), label=label)
+    return said.say("alarm", time=said.say.moment(at, said.now), label=label)
 
 
 def _weekdays(said: Said, days: tuple[str, ...]) -> list[str]:
@@ -168,10 +185,11 @@ def _weekdays(said: Said, days: tuple[str, ...]) -> list[str]:
 def reminder(said: Said) -> Script:
     """Within the hour a timer, later an alarm: both ring and show the label."""
     ring: Ring = said.slot("reminder") or Ring(said.slots["when"], str(said.slot("text") or ""))
-    left = ring.moment.at - said.now.replace(second=0, microsecond=0)
-    if timedelta() < left <= timedelta(hours=1):
+    at_time = yield from _timed(said, ring, "when_reminder")
+    left = at_time - said.now.replace(second=0, microsecond=0)
+    if timedelta() < left <= timedelta(hours=1) and not ring.days:
         return (yield from _timer(said, Countdown(left, ring.label)))
-    return (yield from _alarm(said, ring))
+    return (yield from _alarm(said, ring, at_time))
 
 
 def timer_set(said: Said) -> Script:
@@ -188,10 +206,13 @@ def _timer(said: Said, countdown: Countdown) -> Script:
 
 def alarms_list(said: Said) -> Script:
     value = yield Call("alarms_list")
-    alarms = [_labelled(said, str(a.get("time")), a) for a in rows(value, "alarms")]
-    timers = [_labelled(said, _until(said, t), t) for t in rows(value, "timers")]
-    parts = [said.say("alarms", names=said.say.listed(alarms))] if alarms else []
-    parts += [said.say("timers", names=said.say.listed(timers))] if timers else []
+    alarms = [_labelled(said, str(a.get("time")), a) for a in at(value, "alarms") or ()]
+    if not alarms and left_out(value) != 0:
+        raise Unreadable("alarms_list")
+    cut = left_out(value) if at(value, "timers") is None else 0  # what was cut off is at the end
+    timers = [_labelled(said, _until(said, t), t) for t in at(value, "timers") or ()]
+    parts = [said.say("alarms", names=said.say.listed(alarms, cut))] if alarms else []
+    parts += [said.say("timers", names=said.say.listed(timers, left_out(value)))] if timers else []
     return said.say.joined(parts) or said.say("alarms_none")
 
 
