@@ -191,7 +191,7 @@ TABLE: tuple[tuple[str, dict[str, Any], list[Call], str], ...] = (
         "any new notifications?",
         {"notifications_list": {"notifications": [{"by": "Mail", "title": "Hi", "text": ""}]}},
         [("notifications_list", {})],
-        "1 notifications:\n- Mail: Hi",
+        "One notification:\n- Mail: Hi",
     ),
     ("有什么通知", {"notifications_list": {"notifications": []}}, [("notifications_list", {})], "没有通知。"),
     (

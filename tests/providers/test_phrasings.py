@@ -98,7 +98,7 @@ def step(sentence: str) -> ToolCall | str:
 
 def understood(intent: str, found: ToolCall | str) -> bool:
     if isinstance(found, str):
-        beginning = {"help": ("I work without", "我不需要模型"), "list_tools": ("I have", "我有")}.get(intent, ("\0",))
+        beginning = {"help": ("I work without", "我不用模型"), "list_tools": ("I have", "我有")}.get(intent, ("\0",))
         return found.startswith(beginning)
     if intent in SWITCHES:
         setting, value = SWITCHES[intent]

@@ -4,11 +4,13 @@ from collections.abc import Generator
 from datetime import datetime, timedelta
 from typing import Any
 
-from palmclaw.providers.offline.moments import moment
+from palmclaw.providers.offline.moments import moment, split
 from palmclaw.providers.offline.people import free
 from palmclaw.providers.offline.reading import Moment, local
-from palmclaw.providers.offline.said import Ended, Said, ScriptOf, chosen, iso, moment_of, rows
+from palmclaw.providers.offline.refusals import refused
+from palmclaw.providers.offline.said import Ended, Said, ScriptOf, at, chosen, iso, left_out, moment_of, rows, told
 from palmclaw.providers.offline.script import Call, Question, Script, Step
+from palmclaw.providers.offline.series import series_day
 from palmclaw.providers.offline.values import Planned
 
 Row = dict[str, Any]
@@ -30,15 +32,15 @@ def events_on_day(said: Said) -> Script:
 
 def _events(said: Said, first: datetime, days: int) -> Script:
     start, end = _bounds(first, days)
-    found = rows((yield Call("calendar_list", {"start": iso(start), "end": iso(end)})), "events")
+    value = yield Call("calendar_list", {"start": iso(start), "end": iso(end)})
+    found = rows(value, "events")
     day = said.say.day(start, said.now)
     if days > 1:
         last = end - timedelta(days=1)
         day = said.say("this_span", first=said.say.date(start), last=said.say.date(last))
     if not found:
         return said.say("events_none", day=day)
-    head = said.say("events_one", day=day) if len(found) == 1 else said.say("events", count=len(found), day=day)
-    return said.say.lines(head, [_line(said, e, with_day=days > 1) for e in found])
+    return told(said, "events", value, [_line(said, e, with_day=days > 1) for e in found], day=day)
 
 
 def _bounds(first: datetime, days: int) -> tuple[datetime, datetime]:
@@ -84,10 +86,22 @@ def create_event(said: Said) -> Script:
         title = yield Question(said.say("what_event"), lambda reply: free(reply, said))
     if when is None:
         when = yield Question(said.say("when_event", title=title), lambda reply: moment(reply, said.now))
-    value = yield Call("event_add", {"title": title, **_times(when)})
+    again = {"recurrence": plan.recurrence} if plan.recurrence else {}
+    value = yield Call("event_add", {"title": title, **_times(when), **again})
     start = moment_of(value.get("start") if isinstance(value, dict) else None, said.now) or when.at
-    told = said.say.moment(start, said.now) if when.timed else said.say.day(when.at, said.now)
-    return said.say("event_added", title=title, when=told)
+    told_when = said.say.moment(start, said.now) if when.timed else said.say.day(when.at, said.now)
+    if plan.recurrence:
+        return said.say("series_added", title=title, when=told_when, again=_again(said, plan.recurrence))
+    return said.say("event_added", title=title, when=told_when)
+
+
+def _again(said: Said, recurrence: str) -> str:
+    """ "every Monday, Wednesday" from weekly:MO,WE."""
+    kind, _, days = recurrence.partition(":")
+    if not days:
+        return said.say(f"again_{kind}")
+    names: list[str] = said.say.table["days"]["names"]
+    return said.say("again_on", days=said.say.listed(names[series_day(d)] for d in days.split(",")))
 
 
 def _plan(said: Said) -> Planned:
@@ -95,7 +109,7 @@ def _plan(said: Said) -> Planned:
     found = [p for p in (said.slot("event"), said.slot("event_timed"), said.slot("event2")) if isinstance(p, Planned)]
     title = next((p.title for p in found if p.title), "") or (said.slot("title") or "")
     when = next((p.moment for p in found if p.moment), None) or said.slot("when")
-    return Planned(title, when)
+    return Planned(title, when, next((p.recurrence for p in found if p.recurrence), ""))
 
 
 def _times(when: Moment) -> dict[str, Any]:
@@ -106,48 +120,87 @@ def _times(when: Moment) -> dict[str, Any]:
 
 
 def delete_event(said: Said) -> Script:
-    plan = said.slot("cancelled") or Planned(str(said.slot("title") or ""))
-    found = yield from _candidates(said, plan)
+    whole = said.slot("series")
+    plan = Planned(whole) if whole else (yield from _doomed(said))
+    found, more = yield from _candidates(said, plan)
+    if whole:
+        found = [e for e in found if e.get("recurrence")]
     if not found:
-        day = said.say.day(plan.moment.at, said.now) if plan.moment else ""
-        generic = plan.moment is not None and not _query(plan.title)
-        raise Ended(said.say("event_unknown_day", day=day) if generic else said.say("event_unknown", title=plan.title))
+        raise Ended(_not_there(said, plan, whole=bool(whole)))
     event = found[0]
-    if len(found) > 1:
-        event = found[(yield from chosen(said, "which_event", [f"{e.get('title')}, {_when(said, e)}" for e in found]))]
-    yield Call("event_delete", {"id": event.get("id")})
-    return said.say("event_gone", title=event.get("title"), when=_when(said, event))
+    if len(found) > 1 or (more != 0 and _folded(event) != plan.title.casefold()):
+        event = found[(yield from chosen(said, "which_event", [_named(said, e, plan) for e in found], more))]
+    if event.get("recurrence") and (plan.moment or plan.recurrence):
+        raise Ended(said.say("series_only", title=event.get("title")))
+    value = yield Call("event_delete", {"id": event.get("id")})
+    gone = at(value, "deleted")
+    gone = gone if isinstance(gone, dict) and gone.get("title") else event
+    if gone.get("recurrence"):
+        return said.say("series_gone", title=gone.get("title"), again=_again(said, str(gone["recurrence"])))
+    return said.say("event_gone", title=gone.get("title"), when=_when(said, gone))
 
 
-def _candidates(said: Said, plan: Planned) -> Generator[Step, Any, list[Row]]:
-    """What may be meant: by title from today on, and on the day and at the hour that were named."""
+def _doomed(said: Said) -> Generator[Step, Any, Planned]:
+    """What is to be deleted; where the sentence names nothing, or everything, it is asked for."""
+    if said.slots.get("every"):
+        raise Ended(said.say("one_event"))
+    plan = said.slot("cancelled")
+    if plan is not None:
+        return plan  # type: ignore[no-any-return]
+    title = str(said.slot("title") or "")
+    if refused("every", title):
+        raise Ended(said.say("one_event"))
+    if not title or refused("unnamed", title):
+        plan = yield Question(said.say("which_to_delete"), lambda reply: _reply(reply, said))
+        return plan  # type: ignore[no-any-return]
+    return Planned(title)
+
+
+def _reply(reply: str, said: Said) -> Planned | None:
+    words = free(reply, said)
+    if not words:
+        return None
+    title, when = split(words, said.now)
+    return Planned(title, when)
+
+
+def _not_there(said: Said, plan: Planned, *, whole: bool) -> str:
+    if whole:
+        return said.say("series_unknown", title=plan.title)
+    if plan.moment is not None and not _query(plan.title):
+        return said.say("event_unknown_day", day=said.say.day(plan.moment.at, said.now))
+    return said.say("event_unknown", title=plan.title)
+
+
+def _named(said: Said, event: Row, plan: Planned) -> str:
+    repeats = event.get("recurrence") and not plan.moment
+    return f"{event.get('title')}, {_again(said, str(event['recurrence'])) if repeats else _when(said, event)}"
+
+
+def _folded(event: Row) -> str:
+    return str(event.get("title")).casefold()
+
+
+Found = tuple[list[Row], int | None]
+
+
+def _candidates(said: Said, plan: Planned) -> Generator[Step, Any, Found]:
+    """What may be meant: by title from today on, and on the day and at the hour that were named; each series once."""
     query = _query(plan.title)
     asked: dict[str, Any] = {"query": query} if query else {}
     if plan.moment:
         start, end = _bounds(plan.moment.at, plan.moment.days)
         asked |= {"start": iso(start), "end": iso(end)}
-    found = rows((yield Call("calendar_list", asked)), "events")
+    value = yield Call("calendar_list", asked)
+    found = rows(value, "events")
     if plan.moment and plan.moment.timed:
         hour = [e for e in found if moment_of(e.get("start"), said.now) == plan.moment.at]
-        return hour or found
-    ahead = [e for e in found if (end_at := moment_of(e.get("end"), said.now)) and end_at > said.now]
-    return found if plan.moment else ahead
+        found = hour or found
+    elif not plan.moment:
+        found = [e for e in found if (end_at := moment_of(e.get("end"), said.now)) and end_at > said.now]
+    return list({str(e.get("id")): e for e in reversed(found)}.values())[::-1], left_out(value)
 
 
 def _query(title: str) -> str:
     """The title as a search; a word that any event may bear searches for nothing."""
-    generic = (
-        "meeting",
-        "event",
-        "appointment",
-        "call",
-        "日程",
-        "会议",
-        "会",
-        "活动",
-        "安排",
-        "事件",
-        "预约",
-        "meetings",
-    )
-    return "" if title.casefold() in generic else title
+    return "" if refused("unnamed", title) else title

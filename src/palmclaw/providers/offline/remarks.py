@@ -64,13 +64,17 @@ _CIRCUMSTANCE = re.compile(
     r"(?:i|we)(?:['’]?m|['’]re|\s+am|\s+are)(?:\s+(?:still|currently|just|really|kind\s+of|a\s+bit))?\s+(?:in|at|on|out|off|home|stuck|driving|"
     r"running|cooking|busy|late|about|walking|heading|going|leaving|behind|nearly|almost|here|back|parked|delayed|\w+ing)\b"
     r"|(?:i|we)(?:['’]ve|\s+have)\s+(?:got\s+)?(?:my|our|both|no|just|only|a|an|\w+ed)\b|(?:i|we)(?:['’]ve)?\s+(?:just|only\s+just)\s+\w+|(?:i|we)(?:['’]ve|\s+have)?\s+(?:moved|switched|changed|quit|sold|finished|landed|arrived|missed|got)\b"
-    r"|(?:we|i)['’](?:re|m)\s+out\s+of\b|my\s+\w+(?:\s+\w+)?\s+(?:is|are)\b|(?:just|finally)\s+\w+|new\s+\w+|(?:the\s+|my\s+|our\s+)?(?:\w+\s+){1,3}?(?:has|have|is|was|got)(?:\s+been)?\s+(?:cancelled|canceled|called\s+off|off|postponed|over|better|ill|sick|moved)\b|\w+['’]s\s+(?:feeling|ill|sick|cancelled|off|better|away|late)\b|(?:the\s+)?(?:traffic|train|bus|meeting|class|flight)\b"
+    r"|(?:we|i)['’](?:re|m)\s+out\s+of\b|my\s+\w+(?:\s+\w+)?\s+(?:is|are)\b|(?:i|we)\s+\w+(?:\s+\w+){0,4}\s+(?:again|now|these\s+days)$|(?:just|finally)\s+\w+|new\s+\w+|(?:the\s+|my\s+|our\s+)?(?:\w+\s+){1,3}?(?:has|have|is|was|got)(?:\s+been)?\s+(?:cancelled|canceled|called\s+off|off|postponed|over|better|ill|sick|moved)\b|\w+['’]s\s+(?:feeling|ill|sick|cancelled|off|better|away|late)\b|(?:the\s+)?(?:traffic|train|bus|meeting|class|flight)\b"
     r"|(?:我|我们|咱们)(?:现在|这会儿|正|还|刚|刚刚|马上|快)*(?:在|手上|手里|堵|开车|开会|忙|到|要|做饭|走|出门|搬|换|迟到|晚|没带|拎|路上|认识|回)"
-    r"|在(?:开车|开会|路上|外面|外边|忙|做饭|加班|上班|上课|堵车|排队|地铁|公交|高铁|飞机|机场|医院|公司|家)|(?:刚|正|马上|路上|堵车|开车|开会|手上|手里|外面|家里|.{1,10}(?:不来|不去|黄|取消|不上|不开|不办|泡汤|推迟|改期|走|搬家|结束)了$|.{1,4}(?:花|用|买|吃|跑|喝)了.{1,6}$|.{1,6}(?:没了|用完了|喝完了|吃完了|又没了|快没了)$))",
+    r"|(?:我|我们)(?:现在|已经|早就|又|不).{1,8}了$|在(?:开车|开会|路上|外面|外边|忙|做饭|加班|上班|上课|堵车|排队|地铁|公交|高铁|飞机|机场|医院|公司|家)|(?:刚|正|马上|路上|堵车|开车|开会|手上|手里|外面|家里|.{1,10}(?:不来|不去|黄|取消|不上|不开|不办|泡汤|推迟|改期|走|搬家|结束)了$|.{1,4}(?:花|用|买|吃|跑|喝)了.{1,6}$|.{1,6}(?:没了|用完了|喝完了|吃完了|又没了|快没了)$))",
     re.IGNORECASE,
 )
 _DOUBT = re.compile(
     r"\b(?:not|never|n['’]t|story|game|joke|film|movie|book|sure|sad|afraid|wondering|thinking|writing|reading|talking|learning|telling|asking|saying|testing|quoting|kidding|joking|considering|translating|practi[cs]ing|wonder|love|hate|think|know|wish|people|always|usually|how)\b|\w+n['’]t\b|小说|故事|电影|游戏|在想|考虑",
+    re.IGNORECASE,
+)
+_LEFT = re.compile(
+    r"(?:i|we)(?:['’]ve)?\s+(?:(?:left|forgot)\s+(?P<left>.+?)\s+(?:on|off|running|open)|(?:can['’]?t|cannot|couldn['’]?t)\s+find\s+(?P<lost>.+))$",
     re.IGNORECASE,
 )
 _TOPIC = re.compile(
@@ -78,7 +82,7 @@ _TOPIC = re.compile(
     re.IGNORECASE,
 )
 _TOPIC_ZH = re.compile(
-    r"(?P<topic>.{1,12}?)(?:一直|太|很|有点|有些|好(?=[吵暗亮大小])|已经|还|总|老|亮着|响着|开着|连着|不用|用不着|不需要).*$"
+    r"(?P<topic>.{1,12}?)(?:一直|忘(?:了|记)?(?=关|停|断)|太|很|有点|有些|好(?=[吵暗亮大小])|已经|还|总|老|亮着|响着|开着|连着|不用|用不着|不需要).*$"
 )
 _UNUSED_ZH = re.compile(r".{0,4}(?:用不着|不用|不需要)(?P<topic>(?!开|再|关).{2,6}?)了?$")
 _GOING = re.compile(
@@ -90,6 +94,12 @@ _GOING_ZH = re.compile(
     r"(?:去|到|飞|在|回)(?P<place>[^去到飞在回]{2,6}?)(?:出差|玩|旅游|旅行|开会|一趟|度假|看.{1,3})?了?$"
 )
 _THERE_ZH = re.compile(r"那边|那里|那儿|当地")
+_DAY = re.compile(
+    r"(?P<place>\b(?:(?:on\s+|this\s+|next\s+)*(?:mon|tues|wednes|thurs|fri|satur|sun)day|tomorrow)\b"
+    r"|(?:下?下?个?|这个?|本)(?:周|星期|礼拜)[一二三四五六日天末]|大?后天|明天)",
+    re.IGNORECASE,
+)
+_THEN = re.compile(r"\b(?:on\s+)?that\s+day\b|\bthen\b$|那天|当天", re.IGNORECASE)
 _UNUSED = re.compile(r"[^别]{0,6}(?:不用|用不着|用完|不听|不录|不看|不需要|听完|录完)[^，]{0,2}了[吧啊呢]?")
 _PRONOUN = re.compile(r"\b(?:it|them|that)\b", re.IGNORECASE)
 _PRONOUN_ZH = re.compile(r"把?(?:它|这个|那个)(?:给)?")
@@ -116,8 +126,12 @@ _ASKS = re.compile(
 )
 _INDIRECT = re.compile(
     r"^\W*(?:please\s+)?(?:(?:can|could|would|will)\s+you\s+(?:please\s+|kindly\s+)?)?(?:(?:tell|show|inform)\s+me|let\s+me\s+know|check|find\s+out|see"
-    r"|(?:i['’]d|i\s+would)\s+like\s+to\s+(?:know|see)|i\s+(?:want|need)\s+to\s+(?:know|see)|do\s+you\s+know|any\s+idea|i['’]m\s+wondering|i\s+was\s+wondering|i\s+wonder)\s+"
+    r"|(?:i['’]d|i\s+would)\s+like\s+to\s+(?:know|see)|i\s+(?:want|need)\s+to\s+(?:know|see)|do\s+you\s+know|any\s+idea|i['’]m\s+wondering|i\s+(?:have\s+)?(?:forgot(?:ten)?|don['’]?t\s+(?:know|remember)|can['’]?t\s+remember)|i\s+was\s+wondering|i\s+wonder)\s+"
     r"(?=(?:if|whether|which|what|how|where|when|who)\b)",
+    re.IGNORECASE,
+)
+_TELL = re.compile(
+    r"\s*[,;.]?\s*(?:please\s+)?(?:(?:can|could|would|will)\s+you\s+(?:please\s+)?)?(?:tell|show|remind)\s+me(?:\s+please)?[\s.?!]*$",
     re.IGNORECASE,
 )
 _WHETHER = re.compile(
@@ -138,7 +152,7 @@ def direct(sentence: str) -> str | None:
     found = _INDIRECT.match(sentence)
     if found is None:
         return None
-    question = sentence[found.end() :]
+    question = _TELL.sub("", sentence[found.end() :])
     whether = _WHETHER.match(question)
     if whether is None:
         return question
@@ -216,8 +230,8 @@ def unused(remark: str) -> bool:
 
 
 def there(first: str, command: str) -> str | None:
-    """The command with the place that the first clause names ("I'm off to Oslo") instead of its "there"."""
-    for going, word, at in ((_GOING, _THERE, "in "), (_GOING_ZH, _THERE_ZH, "")):
+    """The command with the place or day that the first clause names ("I'm off to Oslo") instead of "there", "that day"."""
+    for going, word, at in ((_GOING, _THERE, "in "), (_GOING_ZH, _THERE_ZH, ""), (_DAY, _THEN, "")):
         place = going.search(first)
         if place and word.search(command):
             return word.sub(at + place["place"], command, count=1)
@@ -229,10 +243,11 @@ def about(first: str, command: str) -> str | None:
     chinese = _UNUSED_ZH.match(first) or _TOPIC_ZH.match(first)
     if chinese:
         return chinese["topic"] + _PRONOUN_ZH.sub("", command)
-    topic = _TOPIC.match(first)
+    left, topic = _LEFT.match(first), _TOPIC.match(first)
     if topic is None or not _PRONOUN.search(command):
         return None
-    return _PRONOUN.sub(lambda _: topic["topic"], command, count=1)
+    named = (left["left"] or left["lost"]) if left else topic["topic"]
+    return _PRONOUN.sub(lambda _: named, command, count=1)
 
 
 def run_on(sentence: str) -> Iterator[tuple[str, str]]:

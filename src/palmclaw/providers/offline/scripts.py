@@ -34,6 +34,7 @@ SCRIPTS: Mapping[str, ScriptOf] = {
     "torch_asked": phone.torch_asked,
     "brightness": phone.level("brightness"),
     "media_volume": phone.level("media_volume"),
+    "mute_all": phone.mute_all,
     "ring_volume": phone.level("ring_volume"),
     "alarm_volume": phone.level("alarm_volume"),
     "ringer": phone.ringer,

@@ -72,3 +72,8 @@ def _named(found: "re.Match[str]") -> tuple[str, ...]:
     named = {d[:3] for d in re.findall(r"\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*", english)}
     named |= {DAYS["一二三四五六日".find(d)] for d in re.findall(_DAY_ZH, (found["zh"] or "").replace("天", "日"))}
     return tuple(d for d in DAYS if d in named)
+
+
+def series_day(code: str) -> int:
+    """The weekday (Monday is 0) of "MO"."""
+    return next((n for n, d in enumerate(DAYS) if d[:2].upper() == code.strip().upper()), 0)

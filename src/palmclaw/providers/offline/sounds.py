@@ -41,10 +41,12 @@ def list_photos(said: Said) -> Script:
     since = {"since": iso(local(day.at.date(), 0, 0, said.now.tzinfo))} if day else {}
     value = yield Call("media_list", {"kind": "photo", **since})
     found = rows(value, "items")
-    if day and (kept := [p for p in found if _taken_by(p, day, said.now)]) != found:
-        found, value = kept, {"more": left_out(value) != 0}
+    if day:
+        found, value = [p for p in found if _taken_by(p, day, said.now)], {"more": left_out(value) != 0}
+    if not found and left_out(value) != 0:
+        raise Unreadable("media_list")
     if not found:
-        return said.say("photos_none_here" if left_out(value) != 0 else "photos_none")
+        return said.say("photos_none")
     return told(said, "photos", value, [_photo(said, p) for p in found])
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from palmclaw.providers.offline import remarks
+from palmclaw.providers.offline import doubts, remarks
 from palmclaw.providers.offline.grammar import Heard, grammar
 from palmclaw.providers.offline.moments import is_chinese
 from palmclaw.providers.offline.slots import read
@@ -39,6 +39,8 @@ _ENDS = frozenset(
 )
 # What a statement may sound like ("it's fully charged") that only gives the reason for a command.
 _TOLD = frozenset({"battery", "storage", "network", "time", "date", "location", "weather", "alarms_list", "help"})
+# What may say "there" or "that day" of what the clause before it names.
+_PLACED = frozenset({"weather", "events_today", "events_tomorrow", "events_on_day"})
 _IDLE = frozenset({"greeting", "thanks", "bye"})
 
 
@@ -62,7 +64,7 @@ def understood(sentence: str, now: datetime) -> Understood:
 
 
 def _in(language: str, sentence: str, now: datetime) -> Understood:
-    if remarks.supposes(sentence):
+    if remarks.supposes(sentence) or (doubts.others_wish(sentence) and len(remarks.clauses(sentence)) == 1):
         return Understood(language)
     whole = _heard(language, sentence, now)
     if remarks.negated(sentence):
@@ -150,7 +152,10 @@ def _joined(language: str, sentence: str, now: datetime) -> Understood | None:
     parts = [p for p in _JOINTS.split(sentence) if p.strip()]
     if not 1 < len(parts) <= 4:
         return None
-    found = tuple(h for h in (_part(language, p, now) for p in parts) if h is not None)
+    whole = [p for p in parts if not doubts.objectless(p)]
+    found = tuple(h for h in (_part(language, p, now) for p in whole) if h is not None)
+    if found and len(found) == len(whole) < len(parts):
+        return _crowd(language)  # "then turn it off": one thing at a time
     if len(found) < len(parts):
         return None
     return _crowd(language) if any(h.intent in WHOLE for h in found) else Understood(language, found)
@@ -162,11 +167,13 @@ def _beside(language: str, sentence: str, now: datetime) -> Understood | None:
     if not 1 < len(clauses) <= 4:
         return None
     placed = remarks.there(*clauses) if len(clauses) == 2 else None
-    if placed and (named := _part(language, placed, now)) and named.intent == "weather":
+    if placed and (named := _part(language, placed, now)) and named.intent in _PLACED:
         return Understood(language, (named,))
     heard = [None if _denied(c) else _part(language, c, now) for c in clauses]
     pairs = [(c, h) for c, h in zip(clauses, heard, strict=True) if h is None or h.intent not in _IDLE]
     asking = [h for c, h in pairs if h is not None and not remarks.states(c)]
+    if asking and any(h is None and doubts.objectless(c) for c, h in pairs):
+        return _crowd(language)
     said = asking or [h for _, h in pairs if h is not None]
     said = [h for c, h in pairs if h in said and (h.intent not in _TOLD or remarks.asks(c))] or said
     found = tuple(h for n, h in enumerate(said) if h not in said[:n])
