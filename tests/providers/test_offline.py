@@ -313,7 +313,7 @@ async def test_what_it_does_not_understand_it_says_in_one_sentence() -> None:
         calls, text = await said(sentence)
         assert calls == []
         assert word in text
-        assert "palmclaw config set provider.name" in text
+        assert "palmclaw config set provider.base_url" in text
         assert "provider.base_url" in text
 
 
@@ -425,7 +425,7 @@ async def test_of_a_cut_list_the_whole_items_are_told() -> None:
     sms = [{"address": str(n), "body": "x", "time": "2026-06-15T07:58+08:00"} for n in range(9)]
     desk = Desk({"sms_list": clipped(json.dumps({"messages": sms}), 150)})
     assert await desk.hears("有新短信吗") == (
-        "有 2 条未读短信：\n- 0 (今天 07:58): x\n- 1 (今天 07:58): x\n（内容太长，没有读全。）"
+        "有 至少 2 条未读短信：\n- 0 (今天 07:58): x\n- 1 (今天 07:58): x\n……还有更多\n（内容太长，没有读全。）"
     )
 
 

@@ -123,7 +123,7 @@ def test_refusals_are_loaded_once() -> None:
         ("title", "tomorrow", None),
         ("folder", "a.md", None),
         ("contact", "Bob", None),
-        ("alarm", "tomorrow", None),
+        ("alarm", "in 20", None),
         ("alarm", "soon", None),
         ("timer", "a while", None),
         ("reminder", "tomorrow at 9", None),

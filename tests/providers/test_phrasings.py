@@ -4,6 +4,8 @@ First measured before anything was tuned to them: 73.8 % of the English, 74.4 % 
 generalising on every second sentence, the half not looked at stood at 88.1 % and 82.1 %. Now both are counted whole.
 The sentences of a second writer (`phrasings2_*`) stood at 73.9 % and 78.8 % when first measured; after a round on the
 first half of each intent, the other half stood at 89.3 % and 75.0 %. After a round on its failures both are counted.
+Those of a third (`phrasings3_*`) stood at 95.8 % and 95.5 % unseen; after a round on the first half of each intent the
+other half stood at 94.0 % and 94.6 % (before it 94.0 % and 94.2 %). Then its failures were looked at too.
 """
 
 import json
@@ -116,7 +118,7 @@ def phrasings(name: str) -> Iterator[tuple[str, str]]:
             yield intent, sentence
 
 
-SETS = [f"{name}_{language}" for name in ("phrasings", "phrasings2") for language in ("en", "zh")]
+SETS = [f"{name}_{language}" for name in ("phrasings", "phrasings2", "phrasings3") for language in ("en", "zh")]
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -130,7 +132,7 @@ def test_nine_of_ten_phrasings_are_understood_and_most_of_every_intent(name: str
     assert [i for i, count in Counter(intent for intent, _ in missed).items() if count * 2 >= intents[i]] == []
 
 
-@pytest.mark.parametrize("name", ["phrasings", "phrasings2"])
+@pytest.mark.parametrize("name", ["phrasings", "phrasings2", "phrasings3"])
 def test_there_are_more_than_forty_intents_in_both_languages(name: str) -> None:
     english, chinese = ({intent for intent, _ in phrasings(f"{name}_{language}")} for language in ("en", "zh"))
     assert english == chinese
@@ -139,7 +141,7 @@ def test_there_are_more_than_forty_intents_in_both_languages(name: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-@pytest.mark.parametrize("name", ["other", "other2"])
+@pytest.mark.parametrize("name", ["other", "other2", "other3"])
 def test_sentences_about_other_things_start_nothing(name: str, language: str) -> None:
     others = tomllib.loads((HERE / f"{name}_sentences.toml").read_text("utf-8"))[language]
     assert len(others) >= 50
@@ -196,6 +198,34 @@ def test_sentences_about_other_things_start_nothing(name: str, language: str) ->
         ("别再记着我吃素了，把这条忘掉", "memory_forget", {"text": "我吃素"}),
         ("中午十二点给我定个闹钟", "alarm_set", {"time": "12:00"}),
         ("请帮我设一个一个半小时的倒计时", "timer_set", {"seconds": 5400}),
+        ("Save Mike's number, it's 07700 900123", "contact_add", {"name": "Mike", "phones": ["07700900123"]}),
+        (
+            "I'm flying to Chicago, what's the weather there tomorrow?",
+            "weather",
+            {"place": "Chicago", "days": 2},
+        ),
+        ("我要去北京出差，那边明天天气怎么样", "weather", {"place": "北京", "days": 2}),
+        (
+            "下周三老师来家访，那天有什么安排",
+            "calendar_list",
+            {"start": "2026-06-24T00:00+08:00", "end": "2026-06-25T00:00+08:00"},
+        ),
+        ("下周一九点安排一个项目例会", "event_add", {"title": "项目例会", "start": "2026-06-22T09:00+08:00"}),
+        ("安排明天三点的项目例会", "event_add", {"title": "项目例会", "start": "2026-06-16T15:00+08:00"}),
+        ("明天早上有闹钟吗", "alarms_list", {}),
+        ("手机调成震动", "device_set", {"setting": "ringer", "value": "vibrate"}),
+        ("把亮度拉满", "device_set", {"setting": "brightness", "value": 100}),
+        ("亮度调到三成", "device_set", {"setting": "brightness", "value": 30}),
+        ("别放了，音乐停一下", "media_pause", {}),
+        ("耳机不用了，帮我关蓝牙", "bluetooth_set", {"enabled": False}),
+        ("I left the wifi on, turn it off", "device_set", {"setting": "wifi", "value": False}),
+        ("打开百度网页 baidu.com", "page_open", {"url": "https://baidu.com"}),
+        ("我现在喝茶了，把我爱喝咖啡这条忘掉", "memory_forget", {"text": "我爱喝咖啡"}),
+        (
+            "刚认识个新同事叫吴静，电话18877776666，帮我存到通讯录",
+            "contact_add",
+            {"name": "吴静", "phones": ["18877776666"]},
+        ),
     ],
 )
 def test_the_arguments_are_what_the_sentence_fixes(sentence: str, tool: str, arguments: dict[str, Any]) -> None:

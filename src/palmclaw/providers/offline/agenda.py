@@ -1,11 +1,13 @@
 """Scripts about the calendar: what is on, what comes next, putting something in and taking it out."""
 
+import re
 from collections.abc import Generator
 from datetime import datetime, timedelta
 from typing import Any
 
 from palmclaw.providers.offline.moments import moment, split
 from palmclaw.providers.offline.people import free
+from palmclaw.providers.offline.plain import bare
 from palmclaw.providers.offline.reading import Moment, local
 from palmclaw.providers.offline.refusals import refused
 from palmclaw.providers.offline.said import Ended, Said, ScriptOf, at, chosen, iso, left_out, moment_of, rows, told
@@ -120,18 +122,36 @@ def _times(when: Moment) -> dict[str, Any]:
 
 
 def delete_event(said: Said) -> Script:
-    whole = said.slot("series")
-    plan = Planned(whole) if whole else (yield from _doomed(said))
+    whole = "series" in said.slots
+    plan = yield from _doomed(said)
     found, more = yield from _candidates(said, plan)
+    day = split(plan.title, said.now)
+    if not found and not whole and day[1] and day[0]:
+        plan = Planned(_bare(day[0]), day[1])
+        found, more = yield from _candidates(said, plan)
     if whole:
         found = [e for e in found if e.get("recurrence")]
     if not found:
-        raise Ended(_not_there(said, plan, whole=bool(whole)))
-    event = found[0]
-    if len(found) > 1 or (more != 0 and _folded(event) != plan.title.casefold()):
-        event = found[(yield from chosen(said, "which_event", [_named(said, e, plan) for e in found], more))]
-    if event.get("recurrence") and (plan.moment or plan.recurrence):
+        raise Ended(_not_there(said, plan, whole=whole))
+    event = yield from _one_event(said, plan, found, more)
+    if event.get("recurrence") and not whole and (plan.recurrence or _names_a_day(said, plan, event)):
         raise Ended(said.say("series_only", title=event.get("title")))
+    return (yield from _deleted(said, event))
+
+
+def _one_event(said: Said, plan: Planned, found: list[Row], more: int | None) -> Generator[Step, Any, Row]:
+    if len(found) == 1 and (more == 0 or _folded(found[0]) == plan.title.casefold()):
+        return found[0]
+    return found[(yield from chosen(said, "which_event", [_named(said, e, plan) for e in found], more))]
+
+
+def _names_a_day(said: Said, plan: Planned, event: Row) -> bool:
+    return plan.moment is not None or (
+        _folded(event) != plan.title.casefold() and split(plan.title, said.now)[1] is not None
+    )
+
+
+def _deleted(said: Said, event: Row) -> Script:
     value = yield Call("event_delete", {"id": event.get("id")})
     gone = at(value, "deleted")
     gone = gone if isinstance(gone, dict) and gone.get("title") else event
@@ -142,26 +162,22 @@ def delete_event(said: Said) -> Script:
 
 def _doomed(said: Said) -> Generator[Step, Any, Planned]:
     """What is to be deleted; where the sentence names nothing, or everything, it is asked for."""
-    if said.slots.get("every"):
+    plan, title = said.slot("cancelled"), str(said.slot("title", "series") or "")
+    if said.slots.get("every") or refused("every", title):
         raise Ended(said.say("one_event"))
-    plan = said.slot("cancelled")
-    if plan is not None:
-        return plan  # type: ignore[no-any-return]
-    title = str(said.slot("title") or "")
-    if refused("every", title):
-        raise Ended(said.say("one_event"))
-    if not title or refused("unnamed", title):
+    if not isinstance(plan, Planned) and (not title or refused("unnamed", title)):
         plan = yield Question(said.say("which_to_delete"), lambda reply: _reply(reply, said))
-        return plan  # type: ignore[no-any-return]
-    return Planned(title)
+    return plan if isinstance(plan, Planned) else Planned(title)
 
 
 def _reply(reply: str, said: Said) -> Planned | None:
     words = free(reply, said)
-    if not words:
-        return None
-    title, when = split(words, said.now)
-    return Planned(title, when)
+    title, when = split(words or "", said.now)
+    return Planned(_bare(title), when) if words else None
+
+
+def _bare(title: str) -> str:
+    return re.sub(r"^(?:(?:the|my|an?)\s+)+|的$", "", bare(title), flags=re.IGNORECASE)
 
 
 def _not_there(said: Said, plan: Planned, *, whole: bool) -> str:

@@ -4,13 +4,13 @@ import re
 
 _TAKEN_BACK = re.compile(
     r"(?:[.,;!?…—–]|\s-)\s*(?:(?:oh|no|wait|actually|hmm|hm|sorry|well|ok(?:ay)?|and|but|or|please|hold\s+on)\b[\s,.!]*)*"
-    r"(?:(?:do\s+not|don['’]?t)(?:\s+(?:do|send|bother|call|text|write|delete|set|add)(?:\s+(?:it|that|this|him|her|them))?)?"
+    r"(?:(?:do\s+not|don['’]?t)(?:\s+(?:do|send|bother|delete|set|add)(?:\s+(?:it|that|this))?)?"
     r"|never\s?mind(?:\s+that)?|forget\s+(?:it|that|about\s+it)|cancel(?:\s+(?:it|that))?|scratch\s+that|ignore\s+that"
     r"|leave\s+it|better\s+not|rather\s+not|i\s+changed\s+my\s+mind|changed\s+my\s+mind)[\s.!…]*$"
     r"|\s(?:actually|wait|no|oh)\s+(?:don['’]?t|do\s+not|never\s?mind|forget\s+(?:it|that)|cancel\s+that)[\s.!…]*$"
     r"|(?<![说道讲写问是诉])[，,。.！!；;…\s]\s*(?:(?:哦|啊|等等|等一下|还是|那|不|唉|哎|嗯|呃|就|先|现在|又|对了|不对)[，,\s]*)*"
     r"(?:算了|不用了?|不必了?|不要了|不了|取消|当我没说|改主意了|别了"
-    r"|[别不](?:给[^，。]{1,8})?(?:发|打|删|设|加|写|记|存|弄|搞|开|关|放|播|录|做|定|说|叫|告诉)(?:了|短信|电话|它|这个|掉|他|她)*)"
+    r"|[别不]发(?:了|短信|给[他她])?|[别不](?:打|删|设|加|写|记|存|定|做)了)"
     r"[吧啊呀啦\s。.！!~～]*$",
     re.IGNORECASE,
 )
@@ -26,7 +26,7 @@ _KIN = (
 _OTHERS_WISH = re.compile(
     r"^\W*(?:(?:and|so|but|well|hey|ok(?:ay)?|hi|oh|apparently|i\s+think)\W+)*"
     r"(?:(?:my|our|your|his|her|their|the|a|an|some|this|that|one\s+of\s+my)\s+(?:[\w’'-]+\s+){1,3}?"
-    r"|(?:he|she|they|someone|somebody|everyone|everybody|people|no\s?body)\s+|(?-i:[A-Z])[\w’'-]*\s+(?:(?-i:[A-Z])[\w’'-]*\s+)?)"
+    r"|(?:he|she|they|someone|somebody|everyone|everybody|people|no\s?body)\s+|(?!(?:i|we|you|please|can|could|hello|hey|hi|now|today)\b)(?-i:[A-Z])[\w’'-]+\s+(?:(?!i\s)(?-i:[A-Z])[\w’'-]*\s+)?)"
     r"(?:(?:really|always|also|just|now|only|still|sometimes|often|never|already)\s+)*"
     r"(?:wants?|wanted|would\s+(?:like|love)|wish(?:es|ed)?|likes?|liked|loves?|hopes?|hoped|plans?|planned|tries|tried|intends?"
     r"|intended|decided|asked(?:\s+\w+)?|refuses?|needs?|needed|prefers?|(?:is|was|are|were)\s+(?:trying|going|planning|hoping|about|able))"
@@ -39,6 +39,7 @@ _OBJECTLESS = re.compile(
     r"\W*(?:(?:please|then|also|and|again|later|just|再|又|就|请|帮我|马上|立刻|接着)[\s，,]*)*"
     r"(?:(?:turn|switch|shut|put|set|flip)\s+(?:(?:it|them|that|this)\s+)?(?:back\s+)?(?:on|off|up|down)(?:\s+(?:it|them|that))?"
     r"|(?:back\s+)?(?:on|off)"
+    r"|(?:set\s+|add\s+|and\s+)?(?:another|one)(?:\s+(?:more|one))?\s+(?:at|for|in)\s+.{1,20}|.{0,10}[再又也](?:设|定|加|来|订|建)一?个"
     r"|(?:stop|close|open|pause|start|cancel|delete|remove|undo|disable|enable|mute|resume|end|save|send|read)(?:\s+(?:it|them|that|this))?"
     r"|(?:把)?(?:它|它们|这个|那个)?(?:给)?(?:关掉|关上|关闭|关了|关|打开|开启|开|停掉|停止|停下|停|暂停|删掉|删除|删了|删|取消|调低|调高|调大|调小|继续|结束|保存|发送|发出去|断开)(?:它|它们|这个|一下)?)"
     r"(?:\s+(?:again|please|later|afterwards|after\s+.{1,20}|in\s+.{1,20}))?[吧了啊呀\s.。!！]*",

@@ -5,10 +5,10 @@ one from today on. An hour without morning or evening is read the way people mea
 """
 
 import re
-from collections.abc import Iterator
 from calendar import monthrange
-from datetime import date, datetime, timedelta
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 
 from palmclaw.providers.offline import chinese, english
@@ -47,9 +47,7 @@ def moment(text: str, now: datetime, *, literal: bool = False, day: date | None 
     return resolved(_on(reading, day), now, literal=literal)
 
 
-def split(
-    text: str, now: datetime, *, literal: bool = False, day: date | None = None
-) -> tuple[str, Moment | None]:
+def split(text: str, now: datetime, *, literal: bool = False, day: date | None = None) -> tuple[str, Moment | None]:
     """What is left of the text when the words for its moment are taken out, and the moment; on `day` as above."""
     reading, spans = _scanned(text, now, ())
     found = resolved(_on(reading, day), now, literal=literal)

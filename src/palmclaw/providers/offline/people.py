@@ -10,7 +10,7 @@ from palmclaw.providers.offline.script import Call, Question, Script, Step
 from palmclaw.providers.offline.understanding import understood
 
 _DELIMITER = re.compile(r"\s*[,，:：—]\s*|\s+(?=[\"“])|\s*(?=[“「])")
-_NUMBER = re.compile(r"\+?\d{2,}(?:[\s-]?\(?\d+\)?)*(?<=\d)(?![A-Za-z])")
+_NUMBER = re.compile(r"(?:\+\d+|\d{3,})(?:[\s-]?\(?\d+\)?)*(?<=\d)(?![A-Za-z])")
 Row = dict[str, Any]
 
 
@@ -106,13 +106,13 @@ def _parted(said: Said, run_on: str) -> Generator[Step, Any, tuple[Row, str]]:
     certain = len(fitting) == 1 and (not _more(value) or str(fitting[0].get("name")) == run_on[:longest].strip())
     person = fitting[0] if certain else (yield from _one_of(said, fitting, left_out(value)))
     text = run_on[longest or len(first) :].strip(" ,，")
-    return person, (yield from _after_name(said, str(person.get("name"))[longest or len(first) :].split(), person, text))
+    return person, (yield from _after_name(said, person, longest or len(first), text))
 
 
 def _numbered(said: Said, run_on: str) -> tuple[Row, str]:
     """The number that the words begin with. Digits that may be of the message as well are asked about."""
     found = _NUMBER.match(run_on)
-    if found is None:
+    if found is None or len(re.sub(r"\D", "", found[0])) < 3:
         raise Ended(said.say("nobody", name=run_on.split()[0]))
     groups = found[0].split()
     known = len(groups) == 1 or found[0][0] in "+0" or min(len(g) for g in groups) >= 4
@@ -139,8 +139,9 @@ def _begins(text: str, name: str) -> bool:
     return text.casefold().startswith(name.casefold()) and not (after.isascii() and after.isalnum())
 
 
-def _after_name(said: Said, unsaid: list[str], person: Row, text: str) -> Generator[Step, Any, str]:
+def _after_name(said: Said, person: Row, known: int, text: str) -> Generator[Step, Any, str]:
     """The message; its first words may be the rest of the name, nearly said."""
+    unsaid = str(person.get("name"))[known:].split()
     near = " ".join(text.split()[: len(unsaid)])
     if not unsaid or not near or not _nearly(near, " ".join(unsaid)):
         return text

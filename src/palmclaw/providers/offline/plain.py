@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 
+from palmclaw.providers.offline.doubts import objectless
 from palmclaw.providers.offline.moments import impossible, is_chinese, moment
 from palmclaw.providers.offline.numerals import number
 from palmclaw.providers.offline.reading import Moment
@@ -138,6 +139,9 @@ def app(words: str, now: datetime) -> str | None:
 
 
 def song(words: str, now: datetime) -> str | None:
+    halves = re.split(r"\s+(?:and\s+then|and|then)\s+|[，,]?(?:然后|再)", words)
+    if len(halves) > 1 and objectless(halves[-1]):
+        return None
     return None if refused("song", words) or words.lower() in refusals().nobody else words
 
 

@@ -34,9 +34,12 @@ _CONTACT_WORDS = re.compile(
     re.IGNORECASE,
 )
 _WHOLE_SERIES = re.compile(
-    r"\s*\b(?:the\s+)?(?:whole|entire|complete|full)\s+series(?:\s+of)?\b\s*|^all\s+of\s+|\s*(?:整个|全部|所有)的?系列的?\s*", re.IGNORECASE
+    r"\s*\b(?:the\s+)?(?:whole|entire|complete|full)\s+series(?:\s+of)?\b\s*|\s*(?:整个|全部|所有)的?系列的?\s*",
+    re.IGNORECASE,
 )
-_AND_AGAIN = re.compile(r"^(?:and|or|then|also|plus|&|和|还有|以及|跟|、)+\s*(?:also\s+)?(?:(?:another|one)\s+)?(?:for\s+)?", re.IGNORECASE)
+_AND_AGAIN = re.compile(
+    r"^(?:and|or|then|also|plus|&|和|还有|以及|跟|、)+\s*(?:also\s+)?(?:(?:another|one)\s+)?(?:for\s+)?", re.IGNORECASE
+)
 _BEFORE_LABEL = re.compile(
     r"^(?:called|named|labell?ed|for|to|with (?:the )?label|ː|:|叫我?|提醒我?|响|的|[给帮]我)+\s*|(?:的|响|[叫给]我)$",
     re.IGNORECASE,
@@ -98,7 +101,7 @@ def cancelled(words: str, now: datetime) -> Planned | None:
 def series(words: str, now: datetime) -> str | None:
     """The title of a series that is to go as a whole; the words for "whole series" must stand in it."""
     title = bare(_WHOLE_SERIES.sub(" ", words))
-    return None if title == bare(words) or len(title) > 80 or refused("cancelled", title) else title
+    return None if title == bare(words) or len(title) > 80 else title
 
 
 def _title(words: str) -> str:
@@ -130,9 +133,12 @@ def alarm(words: str, now: datetime) -> Ring | Flaw | None:
 
 def _from_now(words: str) -> str:
     """ "20 minutes" as "in 20 minutes": for an alarm a length of time counts from now."""
-    if is_chinese(words):
-        return re.sub(rf"^({chinese.LENGTHS})(?![之以]?[后後])", r"\1后", words.strip())
-    return re.sub(rf"^({english.LENGTHS})\b", r"in \1", words.strip(), flags=re.IGNORECASE)
+    words = words.strip()
+    lengths = chinese.LENGTHS if is_chinese(words) else english.LENGTHS
+    found = re.match(lengths, words, re.IGNORECASE)
+    if found is None or re.match(r"[\w之以]*[后後]", words[found.end() :]):
+        return words
+    return f"{found[0]}后{words[found.end() :]}" if is_chinese(words) else f"in {words}"
 
 
 def _one_more(label: str, now: datetime) -> bool:

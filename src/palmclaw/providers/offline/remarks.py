@@ -100,7 +100,7 @@ _DAY = re.compile(
     re.IGNORECASE,
 )
 _THEN = re.compile(r"\b(?:on\s+)?that\s+day\b|\bthen\b$|那天|当天", re.IGNORECASE)
-_UNUSED = re.compile(r"[^别]{0,6}(?:不用|用不着|用完|不听|不录|不看|不需要|听完|录完)[^，]{0,2}了[吧啊呢]?")
+_UNUSED = re.compile(r"[^别]{0,6}(?:不用|用不着|用完|用好|不听|不录|不看|不需要|听完|录完)[^，]{0,2}了[吧啊呢]?")
 _PRONOUN = re.compile(r"\b(?:it|them|that)\b", re.IGNORECASE)
 _PRONOUN_ZH = re.compile(r"把?(?:它|这个|那个)(?:给)?")
 _RUN_ON = re.compile(
@@ -127,7 +127,11 @@ _ASKS = re.compile(
 _INDIRECT = re.compile(
     r"^\W*(?:please\s+)?(?:(?:can|could|would|will)\s+you\s+(?:please\s+|kindly\s+)?)?(?:(?:tell|show|inform)\s+me|let\s+me\s+know|check|find\s+out|see"
     r"|(?:i['’]d|i\s+would)\s+like\s+to\s+(?:know|see)|i\s+(?:want|need)\s+to\s+(?:know|see)|do\s+you\s+know|any\s+idea|i['’]m\s+wondering|i\s+(?:have\s+)?(?:forgot(?:ten)?|don['’]?t\s+(?:know|remember)|can['’]?t\s+remember)|i\s+was\s+wondering|i\s+wonder)\s+"
-    r"(?=(?:if|whether|which|what|how|where|when|who)\b)",
+    r"(?=(?:if|whether|which|what|how(?!\s+(?:to|do|does|did|can|come))|where|when|who)\b)",
+    re.IGNORECASE,
+)
+_WAY = re.compile(
+    r"\bhow\s+(?:to|do|does|did|can|come|should|would)\b|\bwhy\b|怎么(?!样)|如何(?=.)|怎样(?=.)|为什么|为啥",
     re.IGNORECASE,
 )
 _TELL = re.compile(
@@ -160,6 +164,11 @@ def direct(sentence: str) -> str | None:
     if verb == "have" and not _DONE.match(whether["rest"]):
         return f"do {whether['who']} have {whether['rest']}"
     return f"{_VERBS.get(verb, verb)} {whether['who']} {whether['rest']}"
+
+
+def instructs(sentence: str) -> bool:
+    """Whether it asks for the way to do something ("how to turn on …") or for its reason."""
+    return _WAY.search(sentence) is not None
 
 
 def clauses(sentence: str) -> list[str]:
@@ -230,7 +239,7 @@ def unused(remark: str) -> bool:
 
 
 def there(first: str, command: str) -> str | None:
-    """The command with the place or day that the first clause names ("I'm off to Oslo") instead of "there", "that day"."""
+    """The command with the place or day that the first clause names ("I'm off to Oslo") in the place of "there"."""
     for going, word, at in ((_GOING, _THERE, "in "), (_GOING_ZH, _THERE_ZH, ""), (_DAY, _THEN, "")):
         place = going.search(first)
         if place and word.search(command):

@@ -24,9 +24,9 @@ _EVERY = re.compile(
     re.IGNORECASE,
 )
 _LONGER = (
-    (re.compile(r"\b(?:every\s+week|each\s+week|weekly)\b|每个?(?:周|星期|礼拜)(?![一二三四五六日天末])", re.IGNORECASE), "weekly"),
-    (re.compile(r"\b(?:every\s+month|each\s+month|monthly)\b|每个?月", re.IGNORECASE), "monthly"),
-    (re.compile(r"\b(?:every\s+year|each\s+year|yearly|annually)\b|每年", re.IGNORECASE), "yearly"),
+    (r"\b(?:every\s+week|each\s+week|weekly)\b|每个?(?:周|星期|礼拜)(?![一二三四五六日天末])", "weekly"),
+    (r"\b(?:every\s+month|each\s+month|monthly)\b|每个?月", "monthly"),
+    (r"\b(?:every\s+year|each\s+year|yearly|annually)\b|每年", "yearly"),
 )
 _ODD = re.compile(
     r"\b(?:every|each)\s+(?:other|second|third|\d+(?:st|nd|rd|th)?|two|three|four|five|six|few|couple|hour|minute|half|quarter|fortnight|first|last)\b"
@@ -50,16 +50,18 @@ def repeated(words: str) -> Repeated:
     """Take out of the words how often the thing is to repeat."""
     if _ODD.search(words):
         return Repeated(words, odd=True)
-    for pattern, days in ((_EVERY_DAY, DAYS), (_WORKDAYS, DAYS[:5]), (_WEEKENDS, DAYS[5:])):
+    named: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]
+    named = ((_EVERY_DAY, DAYS), (_WORKDAYS, DAYS[:5]), (_WEEKENDS, DAYS[5:]))
+    for pattern, days in named:
         if pattern.search(words):
             return Repeated(pattern.sub(" ", words), days, _weekly(days))
     found = _EVERY.search(words)
     if found:
-        days = _named(found)
-        return Repeated(_EVERY.sub(" ", words), days, _weekly(days))
-    for pattern, recurrence in _LONGER:
-        if pattern.search(words):
-            return Repeated(pattern.sub(" ", words), (), recurrence)
+        return Repeated(_EVERY.sub(" ", words), _named(found), _weekly(_named(found)))
+    for longer, recurrence in _LONGER:
+        rest, count = re.subn(longer, " ", words, flags=re.IGNORECASE)
+        if count:
+            return Repeated(rest, (), recurrence)
     return Repeated(words)
 
 

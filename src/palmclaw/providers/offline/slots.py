@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from palmclaw.providers.offline import plain, plans
+from palmclaw.providers.offline.moments import is_chinese, split
 
 Reader = Callable[[str, datetime], Any]
 _COURTESY = re.compile(
@@ -26,6 +27,11 @@ _OWNED = re.compile(
 def _contact(words: str, now: datetime) -> Any:
     """ "Mike's number, it's …" is Mike."""
     return plans.contact(_OWNED.sub(" ", words), now)
+
+
+def _title(words: str, now: datetime) -> str | None:
+    """A name without a moment; in Chinese it may stand before the name without a space."""
+    return None if is_chinese(words) and split(words, now)[1] is not None else plain.title(words, now)
 
 
 READERS: Mapping[str, Reader] = {
@@ -58,7 +64,7 @@ READERS: Mapping[str, Reader] = {
     "query": plain.pattern,
     "place": plain.place,
     "url": plain.url,
-    "title": plain.title,
+    "title": _title,
     "gadget": plain.gadget,
 }
 _LEADING = re.compile(r"^(?:一下|下子)\s*")

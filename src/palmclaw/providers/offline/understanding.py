@@ -39,6 +39,7 @@ _ENDS = frozenset(
 )
 # What a statement may sound like ("it's fully charged") that only gives the reason for a command.
 _TOLD = frozenset({"battery", "storage", "network", "time", "date", "location", "weather", "alarms_list", "help"})
+_DOES = _ENDS | {"torch_on", "wifi_on", "bluetooth_on", "dnd", "play_music", "record_start"}
 # What may say "there" or "that day" of what the clause before it names.
 _PLACED = frozenset({"weather", "events_today", "events_tomorrow", "events_on_day"})
 _IDLE = frozenset({"greeting", "thanks", "bye"})
@@ -106,8 +107,14 @@ def _indirect(language: str, sentence: str, now: datetime) -> Understood | None:
 
 
 def _loosely(language: str, sentence: str) -> Understood | None:
-    found = grammar(language).covered(sentence)
+    found = _covered(language, sentence)
     return None if found is None else Understood(language, (found,))
+
+
+def _covered(language: str, words: str) -> Heard | None:
+    """Found by its words alone; then "how to turn it off" only asks for a way."""
+    found = grammar(language).covered(words)
+    return None if found is not None and found.intent in _DOES and remarks.instructs(words) else found
 
 
 def _heard(language: str, sentence: str, now: datetime) -> Heard | None:
@@ -131,7 +138,7 @@ def _own(text: str) -> str:
 
 
 def _part(language: str, words: str, now: datetime) -> Heard | None:
-    found = _heard(language, words, now) or grammar(language).covered(words)
+    found = _heard(language, words, now) or _covered(language, words)
     question = None if found else remarks.direct(words)
     return _heard(language, question, now) if question else found
 
