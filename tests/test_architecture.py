@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.children import bare
+
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src/palmclaw").rglob("*.py"))
 BROAD = {"agent/toolbox.py": 1, "runtime/turns.py": 1}
@@ -57,7 +59,7 @@ def test_every_public_thing_says_what_it_is() -> None:
 def loaded(code: str) -> set[str]:
     """The names of all modules after running `code` in a fresh process."""
     command = [sys.executable, "-c", f"{code}\nimport sys; print('\\n'.join(sys.modules))"]
-    return set(subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout.split())
+    return set(subprocess.run(command, env=bare(), capture_output=True, text=True, check=True, cwd=ROOT).stdout.split())
 
 
 def test_starting_loads_nothing_that_the_first_request_does_not_need(home_dir: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.children import bare
 from tests.servers.chat_server import Answer, ChatServer
 
 Done = subprocess.CompletedProcess[str]
@@ -107,7 +108,7 @@ main(sys.argv[1:])
 def as_nobody(*arguments: str) -> Done:
     """The command in a process that may read everything under the temporary folder and write nothing."""
     command = [sys.executable, "-c", AS_NOBODY, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, env=bare(), capture_output=True, text=True, timeout=60, check=False)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody who may not write")
@@ -139,7 +140,7 @@ def test_a_full_disk_ends_the_turn_and_the_next_one_works() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, 4_096))
 
-    done = run("chat", "turn the torch off", preexec_fn=small)
+    done = run("chat", "turn the torch off", preexec_fn=small, env=bare())
     assert done.returncode == 1
     assert "space" in done.stderr
     assert "Traceback" not in done.stderr

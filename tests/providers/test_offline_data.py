@@ -17,6 +17,7 @@ from palmclaw.providers.offline.refusals import refusals
 from palmclaw.providers.offline.scripts import SCRIPTS
 from palmclaw.providers.offline.slots import READERS, read
 from palmclaw.providers.offline.templates import Needs, present, satisfied
+from tests.children import bare
 from tests.providers.desk import MONDAY, TOOLS
 
 DATA = Path(offline.__file__).parent / "data"
@@ -151,7 +152,7 @@ def test_nothing_is_loaded_before_the_first_sentence() -> None:
         "print(*(m for m in sys.modules if m.split('.')[0] in ('hassil', 'yaml', 'unicode_rbnf', 'tomllib')\n"
         "        or m.startswith('palmclaw.providers.offline.')))"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", code], env=bare(), capture_output=True, text=True, check=True)
     assert ran.stdout.split() == []
 
 

@@ -11,6 +11,7 @@ from palmclaw.core.messages import Message, Role
 from palmclaw.core.ports import Inbound
 from palmclaw.core.session import projected
 from palmclaw.storage.sessions import Sessions
+from tests.children import bare
 from tests.runtime.crash_child import Steps, made
 
 ROOT = Path(__file__).parents[2]
@@ -18,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 def run_child(folder: Path, step: int) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tests.runtime.crash_child", str(folder), str(step)]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, cwd=ROOT, env=bare(), capture_output=True, text=True, timeout=60, check=False)
 
 
 async def recovered(folder: Path) -> tuple[tuple[Message, ...], Stop]:

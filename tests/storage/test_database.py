@@ -19,6 +19,7 @@ from palmclaw.storage.database import Database
 from palmclaw.storage.journal import Approvals, CallJournal
 from palmclaw.storage.lock import HomeLock
 from palmclaw.storage.sessions import CACHED_MESSAGES, CACHED_SESSIONS, SessionInfo, Sessions
+from tests.children import bare
 
 
 async def version(database: Database) -> int:
@@ -126,7 +127,7 @@ def test_eight_processes_may_start_on_an_empty_home_at_once(tmp_path: Path) -> N
         "    await db.close()\n"
         "asyncio.run(main())"
     )
-    children = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "db")]) for _ in range(8)]
+    children = [subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "db")], env=bare()) for _ in range(8)]
     assert [c.wait(60) for c in children] == [0] * 8
 
 
