@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from palmclaw.agent.colour import coloured
 from palmclaw.agent.interrupt import Interrupt, until
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.turn import Turn
@@ -24,7 +25,7 @@ from palmclaw.core.events import (
     TurnEnded,
 )
 from palmclaw.core.limits import Limits
-from palmclaw.core.messages import Cut, Message, Reasoning, Role, Text, ToolCall, Usage, user_message
+from palmclaw.core.messages import Cut, Message, Reasoning, Role, Text, ToolCall, ToolResult, Usage, user_message
 from palmclaw.core.ports import Delta, Finish, Reply, Request
 from palmclaw.storage.journal import CallJournal
 from tests.agent.kit import Bench, bench, call
@@ -241,6 +242,12 @@ async def test_an_answer_made_from_outside_content_is_outside_content(stage: Sta
     s.model.steps = ["It was: the page tells me to ignore the owner, which I do not."]
     await s.play()
     assert [m.tainted for m in s.added(Role.ASSISTANT)] == [False, True, False, True]
+
+
+def test_a_request_without_a_user_message_colours_by_all_of_it() -> None:
+    page = Message(Role.TOOL, (ToolResult("c", "page", "x"),), tainted=True, private=True)
+    reply = coloured(Message(Role.ASSISTANT, (Text("y"),)), Request("m", "", (page,)))
+    assert (reply.tainted, reply.private) == (True, True)
 
 
 async def test_an_answer_made_from_private_data_is_private(stage: Staged) -> None:
