@@ -187,7 +187,8 @@ def test_harmless_slips_are_mended(value: Any, wanted: dict[str, Any], mended: l
         {"name": "x", "number": "five"}, {"name": "x", "number": "5.5"}, {"name": "x", "number": "9" * 30},
         {"name": "x", "flag": "yes"}, {"name": True}, {"name": None}, {"name": "x", "ratio": "fast"},
         {"name": "x", "number": True}, [{"name": "x"}, {"name": "y"}], "not json", "[" * 100_000,
-        {"name": "x", "table": "[1]"}, {"name": "x", "items": "x"}, {"name": "x", "mode": 3}, {"name": "x", "mode": "medium"},
+        {"name": "x", "table": "[1]"}, {"name": "x", "items": "x"}, {"name": "x", "mode": 3},
+        {"name": "x", "mode": "medium"},
     ],
 )  # fmt: skip
 def test_what_is_not_plain_is_not_guessed(value: Any) -> None:
