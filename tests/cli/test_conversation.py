@@ -85,7 +85,14 @@ def terminal(home_dir: Path) -> Iterator[Terminals]:
         one.close()
 
 
+LOOK = {"calls": [{"name": "device_status", "arguments": {"fields": ["battery"]}}]}
 SEND = {"calls": [{"name": "sms_send", "arguments": {"to": "+85260010001", "text": "late\u202e"}}]}
+
+
+def hang_the_battery() -> None:
+    """From now on the phone never answers when it is asked for its charge."""
+    fault = [sys.executable, "-m", "palmclaw", "phone", "fault", "hang", "read_battery"]
+    subprocess.run(fault, check=True, capture_output=True)
 
 
 def out(home: Path) -> list[str]:
@@ -152,10 +159,11 @@ def test_a_session_yes_is_not_asked_again(terminal: Terminals) -> None:
 
 
 def test_ctrl_c_stops_a_turn_and_twice_leaves(terminal: Terminals) -> None:
-    t = terminal(steps=[{"text": "never", "pause": 600}, {"text": "Fine."}])
+    hang_the_battery()
+    t = terminal(steps=[LOOK, {"text": "Fine."}])
     t.shows("›")
     t.type("think\r")
-    time.sleep(1)  # a signal needs a turn to stop; there is no sign of its beginning on the screen
+    t.shows("device_status")
     t.child.send_signal(signal.SIGINT)
     t.shows("Stopped by you.*›")
     t.type("and now?\r")
@@ -167,8 +175,9 @@ def test_ctrl_c_stops_a_turn_and_twice_leaves(terminal: Terminals) -> None:
 
 
 def test_ctrl_c_stops_a_one_shot_with_its_own_exit_code(terminal: Terminals) -> None:
-    t = terminal("chat", "think", steps=[{"text": "never", "pause": 600}])
-    time.sleep(2)
+    hang_the_battery()
+    t = terminal("chat", "think", steps=[LOOK, {"text": "never"}])
+    t.shows("device_status")
     t.child.send_signal(signal.SIGINT)
     t.shows("Stopped by you")
     assert t.ends() == 130
