@@ -432,9 +432,13 @@ async def test_a_reader_that_leaves_early_stops_the_tool(stage: Staged) -> None:
     s = await stage(call("slow"), "never")
     stream = s.agent.run(s.gate.turn)
     async for event in stream:
-        if isinstance(event, ToolStarted):
+        if isinstance(event, ToolProgress):
             break
     await stream.aclose()  # type: ignore[attr-defined]  # an async generator behind an iterator's type
+    del stream, event
+    for _ in range(100):
+        await asyncio.sleep(0)  # the inner generators are closed by the event loop, one after the other
+    assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
 async def test_until_passes_on_what_the_source_raises() -> None:

@@ -1,6 +1,6 @@
 """The edges of the system. Everything that does I/O stands behind one of these."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -203,8 +203,6 @@ class Routes(Protocol):
         """Wake the families that fit a need in words; returns their tools."""
         ...
 
-
-Receive = Callable[[Inbound], Awaitable[None]]
 
 CLOCK: Service[Clock] = Service("clock")
 LIMITS: Service[Limits] = Service("limits")
