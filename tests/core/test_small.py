@@ -110,7 +110,7 @@ def test_requirements_are_expanded_recursively_and_circles_end() -> None:
 
 def test_an_error_is_data_with_what_to_do() -> None:
     assert AuthFailed("no").fault.hint.startswith("Check the key")
-    assert (RateLimited("slow", 3).retry_after, RateLimited("slow").fault.retryable) == (3, True)
+    assert (RateLimited("slow", retry_after=3).retry_after, RateLimited("slow").fault.retryable) == (3, True)
     assert str(ConfigError("a.b", "wrong")) == "a.b: wrong"
     assert str(ConfigError("", "wrong")) == "wrong"
     assert BadArguments(("a", "b")).fault.message == "a; b"

@@ -7,9 +7,13 @@ import pytest
 
 from palmclaw.core.errors import (
     AuthFailed,
-    BadReply,
+    BadCall,
     BadRequest,
+    ContentFiltered,
     ContextOverflow,
+    ModelNotFound,
+    NoEndpoint,
+    Overloaded,
     ProviderError,
     QuotaExceeded,
     RateLimited,
@@ -44,10 +48,26 @@ def error(message: str, code: str = "", kind: str = "") -> bytes:
         (400, error("too big", "context_length_exceeded"), ContextOverflow, "answered 400: too big"),
         (400, error("This model's maximum context length is 8192"), ContextOverflow, None),
         (422, error("the prompt is too long"), ContextOverflow, None),
+        (400, error("input length and `max_tokens` exceed context limit: 9 + 2 > 10"), ContextOverflow, None),
+        (400, error("Your credit balance is too low to access the Anthropic API."), QuotaExceeded, None),
+        (400, error("You have reached your specified API usage limits."), QuotaExceeded, None),
         (413, b"<html>Request Entity Too Large</html>", ContextOverflow, "answered 413: a web page"),
+        (
+            404,
+            error("The model `x` does not exist or you do not have access to it.", "model_not_found"),
+            ModelNotFound,
+            None,
+        ),
+        (404, b'{"type":"error","error":{"type":"not_found_error","message":"model: claude-x"}}', ModelNotFound, None),
+        (404, b'{"error":"model \'qwen\' not found"}', ModelNotFound, "answered 404: model 'qwen' not found"),
+        (400, error("Model Not Exist"), ModelNotFound, "answered 400: Model Not Exist"),
+        (400, error("The value of model is invalid"), ModelNotFound, None),
+        (400, error("'effort' is not supported with this model.", kind="invalid_request_error"), BadRequest, None),
+        (400, error("filtered by our content management policy", "content_filter"), ContentFiltered, None),
+        (400, error("Output data may contain inappropriate content.", "data_inspection_failed"), ContentFiltered, None),
         (400, error("Unknown field"), BadRequest, "answered 400: Unknown field"),
-        (404, b'{"detail": "Not Found"}', BadRequest, "answered 404: Not Found"),
-        (405, b'{"detail": []}', BadRequest, 'answered 405: {"detail": []}'),
+        (404, b'{"detail": "Not Found"}', NoEndpoint, "answered 404: Not Found"),
+        (405, b'{"detail": []}', NoEndpoint, 'answered 405: {"detail": []}'),
         (422, b'{"detail": [{"msg": "field required"}]}', BadRequest, "answered 422: field required"),
         (409, b'{"message": "busy"}', BadRequest, "answered 409: busy"),
         (400, b'{"error": "model is not loaded"}', BadRequest, "answered 400: model is not loaded"),
@@ -58,9 +78,12 @@ def error(message: str, code: str = "", kind: str = "") -> bytes:
         (400, b"[" * 100_000, BadRequest, None),
         (408, b"", Unavailable, "answered 408."),
         (500, error("boom"), Unavailable, "answered 500: boom"),
-        (500, error("Failed to parse tool call arguments as JSON: missing closing quote"), BadReply, None),  # F017
+        (500, error("Failed to parse tool call arguments as JSON: missing closing quote"), BadCall, None),  # F017
         (502, b"<html>Bad gateway</html>", Unavailable, "answered 502: a web page"),
-        (529, error("overloaded"), Unavailable, "answered 529: overloaded"),
+        (503, error("try later"), Overloaded, "answered 503: try later"),
+        (500, error("The engine is currently overloaded"), Overloaded, None),
+        (429, error("The engine is currently overloaded"), Overloaded, None),
+        (529, error("overloaded"), Overloaded, "answered 529: overloaded"),
     ],
 )
 def test_statuses(status: int, body: bytes, kind: type[ProviderError], message: str | None) -> None:
@@ -71,6 +94,7 @@ def test_statuses(status: int, body: bytes, kind: type[ProviderError], message: 
 
 def test_a_wrong_path_hints_at_the_address() -> None:
     assert "/v1" in failure(HERE, 404, {}, b"", plain).hint
+    assert "provider.model" in failure(HERE, 404, {}, error("no such model"), plain).hint
     assert failure(HERE, 400, {}, b"", plain).hint == ""
 
 
@@ -82,7 +106,20 @@ def test_a_wrong_path_hints_at_the_address() -> None:
         ({"message": "none left", "type": "insufficient_quota"}, QuotaExceeded, "none left"),
         ({"message": "exceeds the context window"}, ContextOverflow, "exceeds the context window"),
         ({"message": "bad key", "code": "invalid_api_key"}, AuthFailed, "bad key"),
-        ({"message": "Overloaded", "type": "overloaded_error"}, Unavailable, "Overloaded"),
+        ({"message": "Overloaded", "type": "overloaded_error"}, Overloaded, "Overloaded"),
+        ({"message": "Internal server error", "type": "api_error"}, Unavailable, "Internal server error"),
+        ({"message": "Request timeout", "type": "timeout_error"}, Unavailable, "Request timeout"),
+        ({"message": "pay", "type": "billing_error"}, QuotaExceeded, "pay"),
+        ({"message": "not so", "type": "invalid_request_error"}, BadRequest, "not so"),
+        ({"message": "too big", "type": "request_too_large"}, ContextOverflow, "too big"),
+        ({"message": "model: x", "type": "not_found_error"}, ModelNotFound, "model: x"),
+        ({"message": "stopped", "code": "content_filter"}, ContentFiltered, "stopped"),
+        ({"message": "flagged", "code": "invalid_prompt"}, ContentFiltered, "flagged"),
+        ({"message": "stopped", "code": "bio_policy"}, ContentFiltered, "stopped"),
+        ({"message": "stopped", "code": "misalignment_policy_violation"}, ContentFiltered, "stopped"),
+        ({"message": "a fault", "code": "server_error"}, Unavailable, "a fault"),
+        ({"message": "too big", "code": "image_file_too_large"}, BadRequest, "too big"),
+        ({"message": "no image", "code": "invalid_base64_image"}, BadRequest, "no image"),
         ({"message": "gone", "code": 502}, Unavailable, "gone"),
         ({"message": "odd sk-secret"}, ProviderError, "odd ***"),
         ("just words", ProviderError, "just words"),
@@ -100,6 +137,8 @@ def test_errors_inside_a_stream(value: Any, kind: type[ProviderError], message: 
     [
         ({}, None),
         ({"Retry-After": "7"}, 7.0),
+        ({"Retry-After-Ms": "250", "Retry-After": "1"}, 0.25),
+        ({"Retry-After-Ms": "soon", "Retry-After": "1"}, 1.0),
         ({"Retry-After": "0.5"}, 0.5),
         ({"Retry-After": "-3"}, None),
         ({"Retry-After": "soon"}, None),
@@ -115,6 +154,20 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     limited = failure(HERE, 429, headers, b"", plain)
     assert isinstance(limited, RateLimited)
     assert limited.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    ("body", "seconds"),
+    [
+        (b'[{"error": {"code": 429, "details": [{"@type": "RetryInfo", "retryDelay": "34s"}]}}]', 34.0),
+        (error("Rate limit reached. Please try again in 1.5s."), 1.5),
+        (error("Rate limit reached. Please try again in 450ms."), 0.45),
+        (error("Rate limit reached."), None),
+    ],
+)
+def test_a_wait_that_stands_in_the_words(body: bytes, seconds: float | None) -> None:
+    assert failure(HERE, 429, {}, body, plain).retry_after == seconds
+    assert failure(HERE, 429, {"Retry-After": "2"}, body, plain).retry_after == 2.0
 
 
 def test_words_are_short_visible_and_on_one_line() -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
@@ -12,19 +12,23 @@ from palmclaw.core.errors import (
     BadReply,
     BadRequest,
     ConfigError,
+    NobodyThere,
+    NoNetwork,
+    Overloaded,
     PalmclawError,
     StreamCut,
     Unavailable,
     Unreachable,
 )
 from palmclaw.core.limits import Limits
-from palmclaw.net.http import Http, origin
+from palmclaw.net.endpoints import origin
+from palmclaw.net.http import Http
 from palmclaw.net.proxies import Proxies
 from palmclaw.net.stream import Bounds, EventStream
 from tests.servers.chat_server import Answer, ChatServer
+from tests.servers.raw_server import raw_server, saying, stream
 
 KEY = {"Authorization": "Bearer sk-secret"}
-Talk = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 def masked(text: str) -> str:
@@ -48,37 +52,6 @@ async def events_of(
             if each is not None:
                 each(stream)
     return found
-
-
-@asynccontextmanager
-async def raw_server(talk: Talk) -> AsyncIterator[str]:
-    """A program on loopback that says exactly what `talk` writes."""
-
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await talk(reader, writer)
-        writer.close()
-
-    server = await asyncio.start_server(serve, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-    finally:
-        server.close()
-        await server.wait_closed()
-
-
-def saying(answer: bytes) -> Talk:
-    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = next((int(x[15:]) for x in head.lower().split(b"\r\n") if x.startswith(b"content-length:")), 0)
-        await reader.readexactly(length)
-        writer.write(answer)
-        await writer.drain()
-
-    return talk
-
-
-def stream(body: bytes, kind: bytes = b"text/event-stream") -> bytes:
-    return b"HTTP/1.1 200 OK\r\nContent-Type: " + kind + b"\r\n\r\n" + body
 
 
 @asynccontextmanager
@@ -203,12 +176,12 @@ async def test_an_endless_refusal_is_cut_short(http: Http) -> None:
 
 async def test_a_refusal_that_breaks_off_is_read_as_far_as_it_came(http: Http) -> None:
     async with raw_server(saying(b"HTTP/1.1 503 Busy\r\nContent-Length: 100\r\n\r\nbusy")) as url:
-        assert str(await failing(http, url, Unavailable)) == f"{origin(url)} answered 503: busy"
+        assert str(await failing(http, url, Overloaded)) == f"{origin(url)} answered 503: busy"
 
 
 async def test_nobody_listens(http: Http) -> None:
     async with closed_port() as port:
-        error = await failing(http, f"http://127.0.0.1:{port}/v1", Unreachable)
+        error = await failing(http, f"http://127.0.0.1:{port}/v1", NobodyThere)
         assert str(error) == f"Nobody answers at http://127.0.0.1:{port}: the connection was refused."
 
 
@@ -220,7 +193,7 @@ async def test_a_refused_connection_is_tried_twice_again() -> None:
 
     http = Http(masked, sleep=sleep)
     async with closed_port() as port:
-        await failing(http, f"http://127.0.0.1:{port}/v1", Unreachable)
+        await failing(http, f"http://127.0.0.1:{port}/v1", NobodyThere)
     assert slept == [0.2, 0.6]
     await http.close()
 
@@ -243,14 +216,14 @@ async def test_a_service_that_is_just_starting_is_reached() -> None:
 async def test_no_try_later_than_three_seconds() -> None:
     http = Http(masked, bounds=Bounds(pauses=(10.0,)))
     async with closed_port() as port:
-        await failing(http, f"http://127.0.0.1:{port}/v1", Unreachable)
+        await failing(http, f"http://127.0.0.1:{port}/v1", NobodyThere)
     await http.close()
 
 
 @pytest.mark.parametrize(
     ("url", "kind", "words"),
     [
-        ("http://" + "a" * 70 + ".invalid/v1", Unreachable, "Cannot find http://aaa"),
+        ("http://" + "a" * 70 + ".invalid/v1", NobodyThere, "Cannot find http://aaa"),
         ("http:///v1", ConfigError, "provider.base_url: http:// is not an address"),
     ],
 )
@@ -263,13 +236,23 @@ async def test_a_name_that_nobody_knows(http: Http, monkeypatch: pytest.MonkeyPa
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", unknown)
-    error = await failing(http, "http://model.example/v1", Unreachable)
-    assert str(error) == "Cannot find http://model.example: its name is not known, or the network is down."
+    error = await failing(http, "http://model.example/v1", NobodyThere)
+    assert str(error) == "Cannot find http://model.example: no such name is known."
+
+
+async def test_nobody_to_ask_for_a_name(http: Http, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def offline(*args: object, **kwargs: object) -> None:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", offline)
+    error = await failing(http, "http://model.example/v1", NoNetwork)
+    assert str(error) == "Cannot reach http://model.example: there is no network."
+    assert "/model offline" in error.hint
 
 
 async def test_no_way_there(http: Http) -> None:
-    error = await failing(http, "http://127.255.255.255:9/v1", Unreachable)  # a broadcast address takes no connection
-    assert str(error) == "Cannot reach http://127.255.255.255:9: Network is unreachable."
+    error = await failing(http, "http://127.255.255.255:9/v1", NoNetwork)  # a broadcast address takes no connection
+    assert str(error) == "Cannot reach http://127.255.255.255:9: there is no network."
 
 
 async def test_a_long_json_body_is_one_event(http: Http) -> None:
@@ -456,7 +439,7 @@ async def test_a_proxy_that_refuses_the_tunnel_is_named() -> None:
 async def test_a_proxy_that_is_down_is_named() -> None:
     async with closed_port() as port:
         http = Http(masked, proxies=Proxies(f"http://u:hunter2@127.0.0.1:{port}"), bounds=Bounds(pauses=()))
-        error = await failing(http, "https://model.example/v1", Unreachable)
+        error = await failing(http, "https://model.example/v1", NobodyThere)
         assert str(error) == f"Nobody answers at the proxy http://127.0.0.1:{port}: the connection was refused."
         await http.close()
 

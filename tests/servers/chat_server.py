@@ -1,55 +1,39 @@
-"""A model service for tests and benchmarks: speaks OpenAI's streaming chat completions from a script.
+"""A model service for tests and benchmarks: answers from a script, in the protocol of the path that it is asked at.
 
 In a test: `async with ChatServer([Answer(text="hi")]) as server:` and then `server.url`, `server.requests`.
-As a program: `python chat_server.py --script answers.json --record requests.jsonl` prints its address and serves until
-`--seconds` are over. The script is a list of objects with the fields of `Answer`; the last one may be repeated.
+As a program, from the root of the project: `python -m tests.servers.chat_server --script answers.json --record
+requests.jsonl` prints its address and serves until `--seconds` are over. The script is a list of objects with the
+fields of `Answer`; the last one may be repeated.
 """
 
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from aiohttp import web
 
+from tests.servers import chat_events, messages_events, responses_events
+from tests.servers.answers import Answer
+from tests.servers.chat_events import events
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the server does with one request.
+__all__ = ["Answer", "Asked", "ChatServer", "cut", "events"]
 
-    `calls` are objects with name and arguments; `fragments` is into how many pieces text and arguments are cut.
-    `body` is sent as it is, as `content_type` with `status`; `sse` is a recorded event stream. `pause` is waited before
-    the first byte, `drip` between two events; `keepalives` of the form `keepalive` come before the content.
-    `cut_after` so many events the connection breaks; `hang` never answers; `drop` closes at once. `times` answers the
-    same so often.
-    """
 
-    text: str = ""
-    reasoning: str = ""
-    calls: tuple[dict[str, Any], ...] = ()
-    fragments: int = 1
-    finish: str = ""
-    usage: bool = True
-    whole: bool = False
-    status: int = 200
-    headers: dict[str, str] = field(default_factory=dict)
-    body: str = ""
-    content_type: str = "application/json"
-    sse: str = ""
-    pause: float = 0.0
-    drip: float = 0.0
-    keepalives: int = 0
-    keepalive: str = ": ping"
-    cut_after: int | None = None
-    hang: bool = False
-    drop: bool = False
-    times: int = 1
+Speak = Callable[[Answer, Iterator[str]], Iterator[bytes]]
+Told = Callable[[Answer, Iterator[str]], dict[str, Any]]
+_SPOKEN: tuple[tuple[str, Speak, Told], ...] = (
+    ("/messages", messages_events.events, messages_events.whole),
+    ("/responses", responses_events.events, responses_events.whole),
+    ("", chat_events.events, chat_events.whole),
+)
 
 
 @dataclass(slots=True)
@@ -110,12 +94,16 @@ class ChatServer:
         return app
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
+        if request.method == "GET":  # a proxy looks for models when it likes; the script is for requests
+            return web.json_response({"object": "list", "data": []})
         asked = Asked(request.path, dict(request.headers), await request.read(), time.monotonic())
         self.requests.append(asked)
         self.arrivals.put_nowait(asked)
         answer = self._next()
         try:
             return await self._answer(request, answer)
+        except ConnectionResetError:  # who asked has left
+            return web.Response()
         finally:
             asked.done = time.monotonic()
             self._write(asked)
@@ -136,19 +124,23 @@ class ChatServer:
                 text=answer.body, status=answer.status, headers=answer.headers, content_type=answer.content_type
             )
         if answer.whole:
-            return web.json_response(_whole(answer, self._ids()), headers=answer.headers)
+            _, whole = _spoken(request.path)
+            return web.json_response(whole(answer, self._ids()), headers=answer.headers)
         return await self._stream(request, answer)
 
     async def _stream(self, request: web.Request, answer: Answer) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream", **answer.headers})
         await response.prepare(request)
         if answer.sse:
-            await response.write(answer.sse.encode())
+            for piece in cut(answer.sse.encode(), answer.pieces):
+                await response.write(piece)
+                await self._wait(answer.drip)
             return response
         for _ in range(answer.keepalives):
             await response.write(f"{answer.keepalive}\n\n".encode())
             await self._wait(answer.drip)
-        for sent, event in enumerate(events(answer, self._ids())):
+        stream, _ = _spoken(request.path)
+        for sent, event in enumerate(stream(answer, self._ids())):
             if sent == answer.cut_after:
                 assert request.transport is not None
                 await self._wait(answer.drip)
@@ -182,61 +174,19 @@ class ChatServer:
                 file.write(json.dumps(line) + "\n")
 
 
-def events(answer: Answer, ids: Iterator[str]) -> Iterator[bytes]:
-    """The answer as the service streams it."""
-    yield _event({"role": "assistant", "content": ""})
-    for piece in _pieces(answer.reasoning, answer.fragments):
-        yield _event({"reasoning_content": piece})
-    for piece in _pieces(answer.text, answer.fragments):
-        yield _event({"content": piece})
-    for index, call in enumerate(answer.calls):
-        head = {"name": call["name"], "arguments": ""}
-        yield _event(
-            {"tool_calls": [{"index": index, "id": call.get("id") or next(ids), "type": "function", "function": head}]}
-        )
-        for piece in _pieces(_arguments(call), answer.fragments):
-            yield _event({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})
-    yield _event({}, finish=_finish(answer))
-    if answer.usage:
-        yield _data({**_HEAD, "choices": [], "usage": _USAGE})
-    yield b"data: [DONE]\n\n"
+def cut(content: bytes, sizes: tuple[int, ...]) -> Iterator[bytes]:
+    """The content in pieces of these sizes, again and again; whole where there are none."""
+    at = 0
+    for size in itertools.cycle(sizes or (len(content),)):
+        yield content[at : at + size]
+        at += size
+        if at >= len(content):
+            return
 
 
-def _whole(answer: Answer, ids: Iterator[str]) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
-    if answer.calls:
-        message["tool_calls"] = [
-            {"id": next(ids), "type": "function", "function": {"name": c["name"], "arguments": _arguments(c)}}
-            for c in answer.calls
-        ]
-    choice = {"index": 0, "message": message, "finish_reason": _finish(answer)}
-    return {**_HEAD, "object": "chat.completion", "choices": [choice], "usage": _USAGE}
-
-
-def _finish(answer: Answer) -> str:
-    return answer.finish or ("tool_calls" if answer.calls else "stop")
-
-
-def _arguments(call: dict[str, Any]) -> str:
-    arguments = call.get("arguments", {})
-    return arguments if isinstance(arguments, str) else json.dumps(arguments)
-
-
-def _pieces(text: str, count: int) -> list[str]:
-    size = max(1, -(-len(text) // count))
-    return [text[i : i + size] for i in range(0, len(text), size)]
-
-
-def _event(delta: dict[str, Any], finish: str | None = None) -> bytes:
-    return _data({**_HEAD, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
-
-
-def _data(value: dict[str, Any]) -> bytes:
-    return f"data: {json.dumps(value)}\n\n".encode()
-
-
-_HEAD = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "scripted"}
-_USAGE = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
+def _spoken(path: str) -> tuple[Speak, Told]:
+    """How the protocol of a path is spoken, streamed and whole; everything else is taken for chat completions."""
+    return next((stream, whole) for suffix, stream, whole in _SPOKEN if path.endswith(suffix))
 
 
 async def serve(options: argparse.Namespace) -> None:

@@ -8,12 +8,21 @@ PalmclawError
 ├── ProviderError             the model service failed; speaks to the retry logic and then to the person
 │   ├── AuthFailed                key missing or refused: never retried
 │   ├── QuotaExceeded             the account has no credit left: never retried
-│   ├── RateLimited               carries retry_after
-│   ├── Unreachable               nobody answers at that address
+│   ├── BudgetReached             the owner's own limit for a day: nothing was sent
+│   ├── RateLimited               too many requests
+│   ├── Unreachable               no connection to the service
+│   │   ├── NobodyThere               nobody listens, or no such name: never retried
+│   │   └── NoNetwork                 the phone itself is offline
+│   ├── BadCertificate            the connection would not be secure: nothing was sent
 │   ├── Unavailable               the service answered 5xx or timed out
+│   │   └── Overloaded                it has too much to do
 │   ├── ContextOverflow           the request does not fit the model's window
+│   ├── ContentFiltered           the service will not answer this
 │   ├── BadRequest                the service refuses the request as it is
+│   │   ├── ModelNotFound             the service has no model of that name
+│   │   └── NoEndpoint                nothing of this protocol at that path
 │   ├── BadReply                  what came back is not what the protocol says
+│   │   └── BadCall                   the service could not read its own model's tool call
 │   └── StreamCut                 the answer stopped in the middle
 └── ToolError                 shown to the model as a structured error; the turn goes on
     ├── BadArguments              schema problems, each with its path
@@ -40,7 +49,7 @@ class PalmclawError(Exception):
 
     code = "error"
     retryable = False
-    hint = ""
+    hint: str = ""
 
     @property
     def fault(self) -> Fault:
@@ -81,13 +90,14 @@ class SessionNotFound(PalmclawError):
 
 
 class ProviderError(PalmclawError):
-    """The model service failed."""
+    """The model service failed; `retry_after` is how many seconds it asks to wait, where it says so."""
 
     code = "provider"
 
-    def __init__(self, message: str, hint: str = "") -> None:
+    def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
         super().__init__(message)
         self.hint = hint or self.hint
+        self.retry_after = retry_after
 
 
 class AuthFailed(ProviderError):
@@ -100,13 +110,15 @@ class QuotaExceeded(ProviderError):
     hint = "The account has no credit left: top it up or choose another service."
 
 
+class BudgetReached(ProviderError):
+    code = "budget"
+    hint = "It starts anew at midnight. More for today: palmclaw config get budget"
+
+
 class RateLimited(ProviderError):
     code = "rate_limited"
     retryable = True
-
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message, "The service asks to slow down: try again in a moment.")
-        self.retry_after = retry_after
+    hint = "The service asks to slow down: try again in a moment."
 
 
 class Unreachable(ProviderError):
@@ -115,10 +127,29 @@ class Unreachable(ProviderError):
     hint = "Check the address (palmclaw config get provider.base_url) and the network."
 
 
+class NobodyThere(Unreachable):
+    """A refused connection has been tried again where connections are made."""
+
+
+class NoNetwork(Unreachable):
+    code = "no_network"
+    hint = "Is the phone online? Without a network the offline assistant still answers: /model offline"
+
+
+class BadCertificate(ProviderError):
+    code = "bad_certificate"
+    hint = "Check the address, the clock and the network. A server of your own: provider.ca_file names its certificate."
+
+
 class Unavailable(ProviderError):
     code = "unavailable"
     retryable = True
     hint = "The service has trouble: try again in a moment."
+
+
+class Overloaded(Unavailable):
+    code = "overloaded"
+    hint = "The service has too much to do: try again in a moment, or choose another model."
 
 
 class ContextOverflow(ProviderError):
@@ -126,14 +157,34 @@ class ContextOverflow(ProviderError):
     hint = "Start a new conversation with /new, or choose a model with a larger window."
 
 
+class ContentFiltered(ProviderError):
+    code = "content_filter"
+    hint = "Say it in other words, or choose another model."
+
+
 class BadRequest(ProviderError):
     code = "bad_request"
+
+
+class ModelNotFound(BadRequest):
+    code = "model_not_found"
+    hint = "Check the model's name: palmclaw config set provider.model NAME"
+
+
+class NoEndpoint(BadRequest):
+    code = "no_endpoint"
+    hint = "Is the address right? It mostly ends in /v1: palmclaw config get provider.base_url"
 
 
 class BadReply(ProviderError):
     code = "bad_reply"
     retryable = True
     hint = "Is this the address of a model service? See: palmclaw config get provider.base_url"
+
+
+class BadCall(BadReply):
+    code = "bad_call"
+    hint = "The model wrote a tool call that its service could not read: ask for something smaller."
 
 
 class StreamCut(ProviderError):

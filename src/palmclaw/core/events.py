@@ -43,6 +43,26 @@ class ReasoningDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class Retrying:
+    """The model service failed before it said anything; in `seconds` it is asked once more."""
+
+    model: str
+    seconds: float
+    fault: Fault
+    type: Literal["retrying"] = "retrying"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanged:
+    """Another model answers in place of the one that failed."""
+
+    model: str
+    instead_of: str
+    fault: Fault
+    type: Literal["model_changed"] = "model_changed"
+
+
+@dataclass(frozen=True, slots=True)
 class MessageAdded:
     """A complete message joined the conversation; the store appends exactly these."""
 
@@ -105,6 +125,8 @@ class TurnEnded:
 Event = (
     TextDelta
     | ReasoningDelta
+    | Retrying
+    | ModelChanged
     | MessageAdded
     | ToolStarted
     | ToolProgress

@@ -20,5 +20,7 @@ class Limits:
     model_seconds: Annotated[float, Between(30, 600), Doc("a model request")] = 120.0
     connect_seconds: Annotated[float, Between(5, 120), Doc("reaching the model service")] = 20.0
     read_seconds: Annotated[float, Between(30, 600), Doc("silence of the model service")] = 120.0
+    retries: Annotated[int, Between(0, 10), Doc("further tries of a model service that is busy or away")] = 4
+    retry_seconds: Annotated[float, Between(0, 600), Doc("all those tries together")] = 60.0
     repeats: Annotated[int, Between(2, 20), Doc("same call, same result, before a turn ends")] = 3
     argument_chars: Annotated[int, Between(1_000, 10_000_000), Doc("characters of one call's arguments")] = 600_000

@@ -44,7 +44,10 @@ class Stamp:
 
 @dataclass(frozen=True, slots=True)
 class Reasoning:
-    """The model's thinking; `signature` is opaque and valid only for the model that made it."""
+    """The model's thinking.
+
+    `signature` is opaque, and valid only for the model that made it and the protocol whose name it begins with.
+    """
 
     text: str
     signature: str = ""
@@ -66,7 +69,8 @@ class ToolCall:
     """The model asks for one tool.
 
     `flaw` says that the arguments could not be read as sent (`raw` keeps their beginning);
-    `as_text` that the model wrote the call into its answer instead of using the protocol.
+    `as_text` that the model wrote the call into its answer instead of using the protocol; `signature` is opaque,
+    as in `Reasoning`.
     """
 
     id: str
@@ -75,6 +79,7 @@ class ToolCall:
     flaw: Literal["", "invalid", "truncated", "too_large"] = ""
     raw: str = ""
     as_text: bool = False
+    signature: str = ""
     type: Literal["tool_call"] = "tool_call"
 
 
@@ -139,7 +144,7 @@ def user_message(text: str) -> Message:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one or more requests; `cached` and `reasoning` are parts of `input` and `output`."""
+    """Tokens of one or more requests; `cached` and `cache_write` are parts of `input`, `reasoning` of `output`."""
 
     input: int = 0
     output: int = 0
@@ -147,6 +152,7 @@ class Usage:
     reasoning: int = 0
     requests: int = 0
     estimated: bool = False
+    cache_write: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -156,4 +162,5 @@ class Usage:
             self.reasoning + other.reasoning,
             self.requests + other.requests,
             self.estimated or other.estimated,
+            self.cache_write + other.cache_write,
         )

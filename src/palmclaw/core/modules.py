@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from palmclaw.core.tools import Module
 
@@ -26,11 +27,14 @@ def expanded(modules: Mapping[str, Module], names: Iterable[str]) -> frozenset[s
 
 
 def _hears(module: Module, heard: str) -> bool:
-    return any(_said(keyword, heard) for keyword in module.keywords)
+    pattern = _pattern(module.keywords)
+    return pattern is not None and pattern.search(heard) is not None
 
 
-def _said(keyword: str, heard: str) -> bool:
+@lru_cache(maxsize=256)
+def _pattern(keywords: tuple[str, ...]) -> re.Pattern[str] | None:
     """Whole words in alphabets that write spaces (plural and -ing forgiven); anywhere in those that do not."""
-    if not keyword.isascii():
-        return keyword in heard
-    return re.search(rf"(?<![a-z0-9]){re.escape(keyword)}(?:s|es|ed|ing)?(?![a-z0-9])", heard) is not None
+    words = "|".join(re.escape(k) for k in keywords if k.isascii())
+    others = [re.escape(k) for k in keywords if not k.isascii()]
+    spaced = [rf"(?<![a-z0-9])(?:{words})(?:s|es|ed|ing)?(?![a-z0-9])"] if words else []
+    return re.compile("|".join([*spaced, *others])) if keywords else None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from palmclaw.core.limits import Limits
-from palmclaw.core.ports import Clock
+from palmclaw.core.ports import Clock, Findings, Forgetful
 
 
 class Kind(StrEnum):
@@ -19,12 +19,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What every factory is given besides its own configuration."""
+    """What every factory is given besides its own configuration; `table` is where that stands in the file."""
 
     home: Path
     clock: Clock | None = None
     limits: Limits = Limits()
     environ: Mapping[str, str] = field(default_factory=dict)
+    findings: Findings = field(default_factory=Forgetful)
+    table: str = "provider"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """The edges of the system. Everything that does I/O stands behind one of these."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from palmclaw.core.events import Answer, ApprovalAsked, ReasoningDelta, TextDelta, TurnEnded
+from palmclaw.core.events import Answer, ApprovalAsked, ModelChanged, ReasoningDelta, Retrying, TextDelta, TurnEnded
 from palmclaw.core.limits import Limits
-from palmclaw.core.messages import Message, ToolCall, ToolResult, Usage
+from palmclaw.core.messages import Media, Message, ToolCall, ToolResult, Usage
 from palmclaw.core.tools import Effect, Service, Tool
 
 
@@ -35,23 +35,33 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Inbound:
-    """A message that reached us."""
+    """A message that reached us. `model` is asked in this turn alone; empty: whatever the session uses."""
 
     session: str
     text: str
     origin: Origin = Origin.OWNER
     sender: str = "owner"
+    model: str = ""
+    media: tuple[Media, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One model request. `system` and `tools` keep their bytes from request to request, so a cache can hold."""
+    """One model request. `system` and `tools` keep their bytes from request to request, so a cache can hold.
+
+    `media` holds the bytes of the attachments that the model is to see, by their id; of others it reads the name.
+    `max_output` bounds the answer in tokens; 0: as long as the model likes. `purpose` says what it is for.
+    """
 
     model: str
     system: str
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
     session: str = ""
+    media: Mapping[str, bytes] = field(default_factory=dict)
+    max_output: int = 0
+    purpose: str = "turn"
+    turn: str = ""
 
 
 class Finish(StrEnum):
@@ -73,7 +83,7 @@ class Reply:
     finish: Finish = Finish.STOP
 
 
-Delta = TextDelta | ReasoningDelta | Reply
+Delta = TextDelta | ReasoningDelta | Retrying | ModelChanged | Reply
 
 
 class Provider(Protocol):
@@ -189,15 +199,81 @@ class TurnStore(Log, Protocol):
 
     async def open_turns(self) -> tuple[OpenTurn, ...]: ...
 
+    async def model(self, session: str) -> str:
+        """The model that the owner chose for this session; empty: the configured one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """What every request of a session begins with: its awake tool families and the text before the history."""
+
+    families: frozenset[str]
+    system: str
+
+
+class Snapshots(Protocol):
+    """Snapshots outlive the process, so that a restart does not change a byte."""
+
+    async def snapshot(self, session: str) -> Snapshot | None: ...
+
+    async def keep(self, session: str, snapshot: Snapshot) -> None: ...
+
+
+class MediaStore(Protocol):
+    """Attachments by the digest of their bytes. Raises StorageError."""
+
+    async def put(self, content: bytes, mime: str, name: str) -> Media: ...
+
+    async def get(self, media_id: str) -> bytes | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """One model request and what it cost; `usd` is None where no price is known."""
+
+    service: str
+    model: str
+    usage: Usage
+    usd: float | None = None
+    session: str = ""
+    turn: str = ""
+    purpose: str = "turn"
+
+
+class Ledger(Protocol):
+    """What was spent on model services. Days are the device's own."""
+
+    async def add(self, spent: Spent) -> None: ...
+
+    async def today(self) -> tuple[int, float]:
+        """Tokens (input and output) and US dollars spent since midnight."""
+        ...
+
+
+class Findings(Protocol):
+    """Small facts found out once and worth keeping, such as a service's endpoint; losing them costs a request."""
+
+    def get(self, key: str) -> str | None: ...
+
+    def put(self, key: str, value: str) -> None: ...
+
+
+class Forgetful:
+    """Findings that last as long as the process."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, str] = {}
+
+    def get(self, key: str) -> str | None:
+        return self._found.get(key)
+
+    def put(self, key: str, value: str) -> None:
+        self._found[key] = value
+
 
 class Routes(Protocol):
     """Which tool families are awake in a session; the set only grows until the session idles."""
-
-    def awake(self, session: str) -> frozenset[str]: ...
-
-    def wake(self, session: str, texts: Sequence[str]) -> frozenset[str]:
-        """Wake what the texts speak of; returns the whole set."""
-        ...
 
     def find(self, session: str, need: str) -> Sequence[Tool]:
         """Wake the families that fit a need in words; returns their tools."""

@@ -1,4 +1,4 @@
-"""Describes a dataclass as JSON Schema: what a model reads of a tool's arguments."""
+"""Describes a dataclass as JSON Schema: whole, or as briefly as a model needs it to fill a tool's arguments."""
 
 import dataclasses
 from enum import Enum
@@ -32,6 +32,9 @@ class Length:
     high: int = 1_000_000
 
 
+BOUNDS = frozenset({"minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength"})
+
+
 class Textual:
     """Mixed into a marker: the field is a string on the wire, whatever a resolver makes of it."""
 
@@ -56,6 +59,29 @@ def json_schema(tp: Any) -> dict[str, Any]:
     if dataclasses.is_dataclass(tp):
         return _object_schema(tp)
     return {} if tp is Any else {"type": "string"}
+
+
+def brief_schema(tp: Any) -> dict[str, Any]:
+    """`json_schema` without what only refuses: bounds, and that no other field is taken.
+
+    The codec checks both all the same. Each word costs tokens in every request, and servers refuse whole requests
+    over some: a long `maxLength` (as a grammar it is too large), a list of types. So a choice of plain types that
+    holds text is told as text. A bound worth knowing belongs into the description.
+    """
+    found: dict[str, Any] = _brief(json_schema(tp))
+    return found
+
+
+def _brief(schema: Any) -> Any:
+    if not isinstance(schema, dict):
+        return [_brief(s) for s in schema] if isinstance(schema, list) else schema
+    shown = {k: v for k, v in schema.items() if k not in BOUNDS and (k, v) != ("additionalProperties", False)}
+    if isinstance(types := shown.get("type"), list):
+        told = {"type": "string"} if "string" in types else {"anyOf": [{"type": t} for t in types]}
+        return told | {k: v for k, v in shown.items() if k != "type"}
+    if isinstance(fields := shown.get("properties"), dict):
+        shown["properties"] = {name: _brief(field) for name, field in fields.items()}
+    return {k: v if k == "properties" else _brief(v) for k, v in shown.items()}
 
 
 def _annotated_schema(args: tuple[Any, ...]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
-from palmclaw.core.schema import Textual, json_schema
+from palmclaw.core.schema import Textual, brief_schema
 
 T = TypeVar("T")
 
@@ -164,7 +164,8 @@ class Tool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        return json_schema(self.arguments)
+        """What the model reads of the arguments; the codec checks more."""
+        return brief_schema(self.arguments)
 
     def effect_of(self, args: Any) -> Effect | None:
         return self.effect(args) if callable(self.effect) and not isinstance(self.effect, Effect) else self.effect

@@ -9,9 +9,13 @@ from typing import Any
 
 from palmclaw.core.errors import (
     AuthFailed,
-    BadReply,
+    BadCall,
     BadRequest,
+    ContentFiltered,
     ContextOverflow,
+    ModelNotFound,
+    NoEndpoint,
+    Overloaded,
     ProviderError,
     QuotaExceeded,
     RateLimited,
@@ -28,6 +32,9 @@ _QUOTA = (
     "insufficient balance",
     "insufficient_balance",
     "billing_hard_limit",
+    "billing_error",
+    "credit balance is too low",
+    "api usage limits",
 )
 _OVERFLOW = (
     "context_length",
@@ -39,19 +46,45 @@ _OVERFLOW = (
     "too many tokens",
     "input is too long",
     "reduce the length",
+    "exceed context limit",
 )
 _BAD_CALL = ("parse tool call", "parsing tool call", "tool call arguments as json")
 _OVERLOADED = ("overloaded", "server_error", "internal_error", "unavailable", "timeout", "upstream", "engine")
-_ADDRESS_HINT = "Is the address right? It mostly ends in /v1: palmclaw config get provider.base_url"
+_FILTERED = (
+    "content_filter",
+    "contentfilter",
+    "content filter",
+    "content_policy",
+    "content management policy",
+    "data_inspection_failed",
+    "invalid_prompt",
+    "bio_policy",
+    "policy_violation",
+)
+_NO_MODEL = ("model_not_found", "no such model", "model not found", "unknown model")
+_NAMES_MODEL = re.compile(
+    r"\bmodels?\b(?:(?![{}]|\",).){0,200}(?:not exist|not found|not available|not supported|unknown|invalid)", re.S
+)
+_WAIT = re.compile(r'(?:retrydelay"?\s*:\s*"|try again in )([0-9]{1,6}(?:\.[0-9]{1,9})?)(ms|s)', re.IGNORECASE)
+_NAMED = {
+    "request_too_large": 413,
+    "invalid_request_error": 400,
+    "not_found_error": 404,
+    "api_error": 500,
+    "timeout_error": 504,
+    "server_error": 500,
+    "_image": 400,
+    "image_": 400,
+}
+_BUSY = ("overloaded", "over capacity", "at capacity", "high demand", "engine is currently")
 
 
 def failure(where: str, status: int, headers: Mapping[str, str], body: bytes, redact: Redact) -> ProviderError:
     """The error behind an HTTP answer of 400 and more; `where` is the address without anything secret."""
     words, code = _said(body)
     message = shown(words, redact)
-    return _typed(
-        status, f"{where} answered {status}" + (f": {message}" if message else "."), f"{code} {words}", headers
-    )
+    signs = f"{code} {words} {body.decode('utf-8', 'replace')}" if not is_web_page(body) else ""
+    return _typed(status, f"{where} answered {status}" + (f": {message}" if message else "."), signs, headers)
 
 
 def reported(where: str, error: Any, redact: Redact) -> ProviderError:
@@ -69,16 +102,20 @@ def shown(text: str, redact: Redact) -> str:
     return line if len(line) <= MESSAGE_CHARS else line[: MESSAGE_CHARS - 1] + "…"
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """How many seconds the service asks to wait: given as seconds, or as a date measured by its own clock."""
+def retry_after(headers: Mapping[str, str], words: str = "") -> float | None:
+    """How many seconds the service asks to wait: in milliseconds, in seconds, as a date measured by its own clock,
+    or in its words."""
+    if re.fullmatch(r"[0-9]{1,9}", milliseconds := headers.get("Retry-After-Ms", "").strip()):
+        return int(milliseconds) / 1000
     value = headers.get("Retry-After", "").strip()
     if re.fullmatch(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", value):
         return float(value)
-    until = _moment(value)
-    if until is None:
-        return None
-    now = _moment(headers.get("Date", "")) or datetime.now(UTC)
-    return max(0.0, (until - now).total_seconds())
+    if (until := _moment(value)) is not None:
+        now = _moment(headers.get("Date", "")) or datetime.now(UTC)
+        return max(0.0, (until - now).total_seconds())
+    if found := _WAIT.search(words):
+        return float(found[1]) / (1000 if found[2].lower() == "ms" else 1)
+    return None
 
 
 def is_web_page(body: bytes) -> bool:
@@ -87,22 +124,31 @@ def is_web_page(body: bytes) -> bool:
 
 
 def _typed(status: int, message: str, signs: str, headers: Mapping[str, str]) -> ProviderError:
-    signs = signs.lower()
-    if status == 402 or (status < 500 and _has(signs, _QUOTA)):
-        return QuotaExceeded(message)
-    if status in (401, 403):
-        return AuthFailed(message)
-    if status == 429:
-        return RateLimited(message, retry_after(headers))
-    if status == 413 or (status in (400, 422) and _has(signs, _OVERFLOW)):
-        return ContextOverflow(message)
-    if status >= 500 and _has(signs, _BAD_CALL):
-        return BadReply(
-            message, "The model wrote a tool call that its service could not read: ask for something smaller."
-        )
-    if status >= 500 or status == 408:
-        return Unavailable(message)
-    return BadRequest(message, _ADDRESS_HINT if status in (404, 405) else "")
+    return _kind(status, signs.lower())(message, retry_after=retry_after(headers, signs))
+
+
+def _kind(status: int, signs: str) -> type[ProviderError]:
+    """The first row that fits."""
+    refused = status in (400, 422)
+    rows: tuple[tuple[bool, type[ProviderError]], ...] = (
+        (status == 402 or (status < 500 and _has(signs, _QUOTA)), QuotaExceeded),
+        (status in (400, 403, 422) and _has(signs, _FILTERED), ContentFiltered),
+        (status in (401, 403), AuthFailed),
+        (status == 429 and _has(signs, _BUSY), Overloaded),
+        (status == 429, RateLimited),
+        (status == 413 or (refused and _has(signs, _OVERFLOW)), ContextOverflow),
+        (refused and _lacks_model(signs), ModelNotFound),
+        (status == 404 and re.search(r"\bmodel\b", signs) is not None, ModelNotFound),
+        (status in (404, 405), NoEndpoint),
+        (status >= 500 and _has(signs, _BAD_CALL), BadCall),
+        (status in (503, 529) or (status >= 500 and _has(signs, _BUSY)), Overloaded),
+        (status >= 500 or status == 408, Unavailable),
+    )
+    return next((kind for fits, kind in rows if fits), BadRequest)
+
+
+def _lacks_model(signs: str) -> bool:
+    return _has(signs, _NO_MODEL) or _NAMES_MODEL.search(signs) is not None
 
 
 def _status_of(signs: str) -> int:
@@ -111,11 +157,14 @@ def _status_of(signs: str) -> int:
         return 429
     if _has(signs, _QUOTA):
         return 402
-    if _has(signs, _OVERFLOW):
+    if _has(signs, _OVERFLOW) or _has(signs, _FILTERED):
         return 400
+    if _has(signs, _BUSY):
+        return 529
     if _has(signs, ("invalid_api_key", "authentication_error", "permission_error")):
         return 401
-    return 503 if _has(signs, _OVERLOADED) else 0
+    named = next((status for word, status in _NAMED.items() if word in signs), 0)
+    return named or (503 if _has(signs, _OVERLOADED) else 0)
 
 
 def _has(text: str, signs: tuple[str, ...]) -> bool:

@@ -1,17 +1,32 @@
 """HTTP for providers: one streaming POST, with failures that name the problem and the address."""
 
 import asyncio
+import errno
 import io
+import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import aiohttp
 
 from palmclaw import __version__
-from palmclaw.core.errors import BadReply, BadRequest, ConfigError, PalmclawError, Unavailable, Unreachable
+from palmclaw.core.errors import (
+    BadCertificate,
+    BadReply,
+    BadRequest,
+    ConfigError,
+    NobodyThere,
+    NoNetwork,
+    PalmclawError,
+    Unavailable,
+    Unreachable,
+)
 from palmclaw.core.limits import Limits
+from palmclaw.net.endpoints import origin
 from palmclaw.net.failures import Redact, failure, shown
 from palmclaw.net.proxies import Proxies
 from palmclaw.net.stream import Bounds, EventStream
@@ -34,6 +49,7 @@ class Http:
     proxies: Proxies = field(default_factory=Proxies)
     bounds: Bounds = Bounds()
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    trusted: Callable[[], ssl.SSLContext] | None = None
     _session: aiohttp.ClientSession | None = None
 
     @asynccontextmanager
@@ -87,42 +103,63 @@ class Http:
 
     async def _sent(self, post: "_Post") -> aiohttp.ClientResponse:
         if self._session is None:
-            self._session = _session(self.limits)
+            self._session = _session(self.limits, self.trusted() if self.trusted else True)
         silence = asyncio.get_running_loop().time() + self.limits.connect_seconds + self.limits.read_seconds
         async with asyncio.timeout_at(min(post.until, silence)):
-            return await self._session.post(
-                post.url,
-                data=io.BytesIO(post.body) if len(post.body) > _LARGE else post.body,
-                headers={**_HEADERS, **post.headers},
-                proxy=post.proxy,
-                allow_redirects=False,
-            )
+            return await self._on_an_open_connection(self._session, post)
+
+    async def _on_an_open_connection(self, session: aiohttp.ClientSession, post: "_Post") -> aiohttp.ClientResponse:
+        """A kept connection may have been closed behind the last answer, as llama.cpp does: then the next one."""
+        while True:
+            connection = _Connection()
+            try:
+                return await session.post(
+                    post.url,
+                    data=io.BytesIO(post.body) if len(post.body) > _LARGE else post.body,
+                    headers={**_HEADERS, **post.headers},
+                    proxy=post.proxy,
+                    allow_redirects=False,
+                    trace_request_ctx=connection,
+                )
+            except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
+                if not connection.was_kept:
+                    raise
 
     def _named(self, error: Exception, post: "_Post") -> PalmclawError:
         """The typed error, with a sentence for a person, behind an exception of the HTTP library."""
         there = origin(post.url)
         where = f"the proxy {origin(post.proxy)}" if post.proxy else there
-        why = shown(str(error), self.redact)
         match error:
             case aiohttp.InvalidURL():
                 return ConfigError("provider.base_url", f"{there} is not an address")
             case aiohttp.ClientHttpProxyError():
                 return Unreachable(f"Cannot reach {there}: {where} answered {error.status}.", _PROXY_HINT)
-            case aiohttp.ClientConnectorCertificateError() | aiohttp.ClientSSLError():
-                return Unreachable(f"No secure connection to {there}: {why}", _TLS_HINT)
-            case aiohttp.ClientConnectorDNSError() | UnicodeError():
-                return Unreachable(f"Cannot find {where}: its name is not known, or the network is down.")
-            case aiohttp.ClientConnectorError() if _is_refusal(error):
-                return Unreachable(f"Nobody answers at {where}: the connection was refused.")
-            case aiohttp.ClientConnectorError():
-                return Unreachable(f"Cannot reach {where}: {shown(error.os_error.strerror or why, self.redact)}.")
+            case aiohttp.ClientConnectorError() | UnicodeError():
+                return self._not_connected(error, where)
             case aiohttp.ConnectionTimeoutError():
                 return Unreachable(f"Cannot reach {where}: no connection within {self.limits.connect_seconds:g} s.")
             case TimeoutError():
                 return Unavailable(f"{where} took the request and gave no answer in time.")
             case aiohttp.ServerDisconnectedError() | OSError():
                 return Unavailable(f"{where} closed the connection without an answer.")
-        return BadReply(f"{where} does not answer as a web service does: {why}")
+        return BadReply(f"{where} does not answer as a web service does: {shown(str(error), self.redact)}")
+
+    def _not_connected(self, error: Exception, where: str) -> PalmclawError:
+        why = shown(str(error), self.redact)
+        match error:
+            case aiohttp.ClientConnectorCertificateError():
+                return BadCertificate(f"The certificate of {where} is not trusted: {why}")
+            case aiohttp.ClientSSLError():
+                return Unreachable(f"No secure connection to {where}: {why}", _TLS_HINT)
+            case aiohttp.ClientConnectorError() if _is_offline(error):
+                return NoNetwork(f"Cannot reach {where}: there is no network.")
+            case aiohttp.ClientConnectorDNSError() | UnicodeError():
+                return NobodyThere(f"Cannot find {where}: no such name is known.")
+            case aiohttp.ClientConnectorError() if _is_refusal(error):
+                return NobodyThere(f"Nobody answers at {where}: the connection was refused.")
+            case aiohttp.ClientConnectorError():
+                return Unreachable(f"Cannot reach {where}: {shown(error.os_error.strerror or why, self.redact)}.")
+        return Unreachable(f"Cannot reach {where}: {why}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +173,15 @@ class _Post:
     until: float
 
 
-def origin(url: str) -> str:
-    """Scheme, host and port of an address: what may be shown, and what a key may be sent to."""
-    try:
-        parts = urlsplit(url if "://" in url else f"http://{url}")
-        port = parts.port
-    except ValueError:
-        return "an address that cannot be read"
-    host = parts.hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, _PORTS.get(parts.scheme)) else "")
+@dataclass(slots=True)
+class _Connection:
+    """What carries one request: new, or kept from an earlier one."""
+
+    was_kept: bool = False
+
+
+async def _note_kept(session: aiohttp.ClientSession, trace: Any, reused: object) -> None:
+    trace.trace_request_ctx.was_kept = True
 
 
 def _plain(url: str) -> str:
@@ -158,10 +194,22 @@ def _is_refusal(error: Exception) -> bool:
     return isinstance(error, aiohttp.ClientConnectorError) and isinstance(error.os_error, ConnectionRefusedError)
 
 
-def _session(limits: Limits) -> aiohttp.ClientSession:
+def _is_offline(error: aiohttp.ClientConnectorError) -> bool:
+    """Whether the phone has no way out at all: no route, or nobody to ask for a name."""
+    cause = error.os_error
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return getattr(cause, "errno", None) == socket.EAI_AGAIN
+    return cause.errno in (errno.ENETUNREACH, errno.ENETDOWN)
+
+
+def _session(limits: Limits, tls: ssl.SSLContext | bool) -> aiohttp.ClientSession:
     """No cookies, no .netrc, no surprise: the environment's proxies are read by `Proxies`."""
     seconds = limits.connect_seconds
+    trace = aiohttp.TraceConfig()
+    trace.on_connection_reuseconn.append(_note_kept)
     return aiohttp.ClientSession(
+        trace_configs=[trace],
+        connector=aiohttp.TCPConnector(ssl=tls),
         cookie_jar=aiohttp.DummyCookieJar(),
         timeout=aiohttp.ClientTimeout(total=None, connect=seconds, sock_connect=seconds),
     )
@@ -197,7 +245,6 @@ async def _read_leftover(response: aiohttp.ClientResponse, seconds: float) -> No
         return
 
 
-_PORTS = {"http": 80, "https": 443}
 _PROXY_HINT = "Check the proxy: palmclaw config get provider.proxy, and HTTPS_PROXY in the environment."
 _TLS_HINT = "Check the address (http or https?), the clock and the network's certificate."
 _HEADERS = {
