@@ -3,19 +3,24 @@
 import asyncio
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import click
 
 from palmclaw import plugins
 from palmclaw.agent.context import SLACK, stamped
-from palmclaw.agent.window import shown, weight
+from palmclaw.agent.window import weight
 from palmclaw.app import App, assembled
+from palmclaw.cli.counting import ESTIMATE, Share, shares, tokenizer
 from palmclaw.cli.plain import wrapped
+from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.ports import Request, Tail
+from palmclaw.core.schema import json_schema
 from palmclaw.core.text import tokens
 from palmclaw.core.tools import Tool
+from palmclaw.runtime.models import Models
 
 
 @click.command()
@@ -37,20 +42,56 @@ def tools(name: str | None, as_json: bool) -> None:
 
 @click.command()
 @click.argument("text")
+@click.option("--tokens", "as_tokens", is_flag=True, help="Only what each part of it costs, tool by tool.")
 @click.option("--json", "as_json", is_flag=True, help="The request body alone, as it goes on the wire.")
 @click.option("--session", default="main", show_default=True, metavar="NAME", help="Which conversation.")
-def prompt(text: str, as_json: bool, session: str) -> None:
-    """Show the exact request that TEXT would send, with the size of each part. Nothing is sent or stored."""
+def prompt(text: str, as_tokens: bool, as_json: bool, session: str) -> None:
+    """Show the exact request that TEXT would send, with the size of each part. Nothing is sent or stored.
+
+    With --tokens the sizes are counted where the package bpe-openai is installed, else estimated.
+    """
     app = assembled(os.environ)
     request = asyncio.run(_request(app, text, session))
-    if as_json:
+    if as_tokens:
+        _show_tokens(app, request, as_json=as_json)
+    elif as_json:
         click.echo(json.dumps(_wire(app, request), ensure_ascii=False))
-        return
+    else:
+        _show(app, request)
+
+
+def _show(app: App, request: Request) -> None:
     for part in parts(request):
         click.echo(f"{part.tokens:>7,} tokens  {part.name}")
     click.echo(f"{sum(p.tokens for p in parts(request)):>7,} tokens  in all (estimated)")
     click.echo()
     click.echo(json.dumps(_wire(app, request), ensure_ascii=False, indent=1))
+
+
+def _show_tokens(app: App, request: Request, *, as_json: bool) -> None:
+    counter = tokenizer(os.environ)
+    found = shares(request, lambda r: _wire(app, r), counter.count)
+    total = sum(s.tokens for s in found)
+    if as_json:
+        named = [{"name": s.name, "tokens": s.tokens} for s in found]
+        click.echo(json.dumps({"tokenizer": counter.name, "total": total, "parts": named}))
+        return
+    words = texts(os.environ)
+    for share in found:
+        click.echo(f"{share.tokens:>7,}  {_titled(share, len(request.messages) - 1, words)}")
+        if share.tools:
+            click.echo(_listed(share))
+    click.echo(f"{total:>7,}  {words('part_all')}")
+    click.echo(words("estimated") if counter.name == ESTIMATE else words("counted", tokenizer=counter.name))
+
+
+def _listed(share: Share) -> str:
+    """The tools of a family, no line ending between a name and its figure."""
+    return wrapped(", ".join(f"{name}\xa0{cost}" for name, cost in share.tools), " " * 9).replace("\xa0", " ")
+
+
+def _titled(share: Share, earlier: int, words: Texts) -> str:
+    return words(f"part_{share.kind}", family=share.family, count=earlier)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,34 +114,49 @@ def parts(request: Request) -> tuple[Part, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _AsIfAsked:
+    """The facts of a model service, also where none is connected: its request is routed and would cost something."""
+
+    models: Models
+
+    def is_local(self, reference: str) -> bool:
+        return False
+
+    def takes(self, reference: str) -> frozenset[str]:
+        return self.models.takes(reference)
+
+
 async def _request(app: App, text: str, session: str) -> Request:
     try:
         tail = await app.sessions.tail(session, app.settings.limits.context_messages + SLACK)
         message = stamped(text, app.device.now())
-        messages = shown(Tail(tail.start, (*tail.messages, message)), app.settings.limits)
-        provider = app.provider_named(_wire_name(app))
-        return app.context(app.sessions, provider).built(session, messages)
+        model = await app.sessions.model(session)
+        context = app.context(app.sessions, _AsIfAsked(app.models()))
+        request = await context.previewed(session, model, Tail(tail.start, (*tail.messages, message)))
+        return replace(request, model=app.services.chosen(model).model)
     finally:
         await app.database.close()
 
 
-def _wire_name(app: App) -> str:
-    """The protocol whose body is shown; providers without a wire show what an OpenAI-compatible one would send."""
-    name = app.settings.provider_name
-    return "openai_chat" if name in ("offline", "scripted") else name
-
-
 def _wire(app: App, request: Request) -> object:
-    return plugins.to_wire(_wire_name(app))(request)
+    """The body as the configured service would get it; without one, as an OpenAI-compatible one would."""
+    settled = app.services.settled(app.services.chosen("").service)
+    provider = app.services.connected(settled)
+    own: Callable[[Request], object] = getattr(provider, "wire", plugins.to_wire("openai_chat"))
+    return own(request)
 
 
 def _specification(tool: Tool) -> dict[str, object]:
+    """What the model is told of a tool."""
     return {"name": tool.name, "description": tool.description, "parameters": tool.schema}
 
 
 def _described(tool: Tool) -> dict[str, object]:
+    """What a person is told: also the bounds, which the model hears of when it breaks one."""
     effect = tool.effect.value if tool.effect is not None and not callable(tool.effect) else "depends on the arguments"
-    return {**_specification(tool), "module": tool.module, "effect": effect, "permissions": list(tool.permissions)}
+    whole = {**_specification(tool), "parameters": json_schema(tool.arguments)}
+    return {**whole, "module": tool.module, "effect": effect, "permissions": list(tool.permissions)}
 
 
 def _list(found: list[Tool]) -> None:
@@ -118,4 +174,4 @@ def _explain(tool: Tool) -> None:
     click.echo(f"effect: {described['effect']}")
     if tool.permissions:
         click.echo(f"needs the permission: {', '.join(tool.permissions)}")
-    click.echo(json.dumps(tool.schema, ensure_ascii=False, indent=1))
+    click.echo(json.dumps(described["parameters"], ensure_ascii=False, indent=1))

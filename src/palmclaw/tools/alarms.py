@@ -8,13 +8,13 @@ from palmclaw.core.capabilities import DeleteAlarm, DeleteTimer, ListAlarms, Lis
 from palmclaw.core.device import DEVICE, Device
 from palmclaw.core.errors import ToolError
 from palmclaw.core.phone import Alarm, Timer, revision
-from palmclaw.core.schema import Between, Doc
+from palmclaw.core.schema import Between
 from palmclaw.core.times import clock_time, moment
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
 MODULE = Module(
     "alarms",
-    "Alarms and timers",
+    "timers",
     keywords=(
         *("alarm", "timer", "countdown", "wake me", "wake-up", "remind", "reminder", "snooze"),
         *("闹钟", "闹铃", "叫醒", "叫我起床", "定时", "计时", "倒计时", "提醒"),
@@ -27,14 +27,14 @@ Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 class SetArgs:
     """Of alarm_set."""
 
-    time: Annotated[str, Doc("HH:MM")]
+    time: str
     label: str = ""
-    days: Annotated[tuple[Day, ...], Doc("repeat on; none = once")] = ()
+    days: tuple[Day, ...] = ()
 
 
 @tool(module="alarms", effect=Effect.DEVICE)
 async def alarm_set(args: SetArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Set an alarm."""
+    """Set alarm. HH:MM, days repeat"""
     device = ctx.need(DEVICE)
     days = tuple(dict.fromkeys(args.days))
     return _alarm(await device.do(SetAlarm(_time(args.time, device), args.label, days)))
@@ -63,7 +63,7 @@ class NoArgs:
 
 @tool(module="alarms", effect=Effect.READ)
 async def alarms_list(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """List alarms and running timers."""
+    """List alarms and timers"""
     device = ctx.need(DEVICE)
     alarms, timers = await device.do(ListAlarms()), await device.do(ListTimers())
     return {"alarms": [_alarm(a) for a in alarms], "timers": [_timer(t) for t in timers]}
@@ -82,7 +82,7 @@ def _timer(timer: Timer) -> dict[str, Any]:
 class DeleteArgs:
     """Of alarm_delete."""
 
-    id: Annotated[str, Doc("of an alarm or timer")]
+    id: str
 
 
 async def _delete_preview(args: DeleteArgs, ctx: ToolContext) -> Preview:
@@ -96,7 +96,7 @@ async def _delete_preview(args: DeleteArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="alarms", effect=Effect.DELETE, preview=_delete_preview)
 async def alarm_delete(args: DeleteArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Delete an alarm or stop a timer."""
+    """Delete alarm or timer"""
     device = ctx.need(DEVICE)
     if isinstance(await _existing(device, args.id), Timer):
         return {"deleted": _timer(await device.do(DeleteTimer(args.id)))}
@@ -123,5 +123,5 @@ class TimerArgs:
 
 @tool(module="alarms", effect=Effect.DEVICE)
 async def timer_set(args: TimerArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Start a timer."""
+    """Start timer"""
     return _timer(await ctx.need(DEVICE).do(SetTimer(args.seconds, args.label)))

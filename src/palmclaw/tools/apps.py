@@ -3,19 +3,18 @@
 import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from palmclaw.core.capabilities import ListApps, OpenApp, OpenPage
 from palmclaw.core.device import DEVICE, Device
 from palmclaw.core.errors import ToolError
 from palmclaw.core.phone import App
-from palmclaw.core.schema import Doc
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, Url, tool
 
 MODULE = Module(
     "apps",
-    "List and open apps; open web pages in the browser",
+    "web pages",
     keywords=(
         *("app", "application", "open", "launch", "installed", "browser", "web page", "webpage", "website"),
         *("应用", "软件", "打开", "启动", "安装了", "浏览器", "网页", "网站", "网址"),
@@ -30,7 +29,7 @@ class NoArgs:
 
 @tool(module="apps", effect=Effect.READ)
 async def apps_list(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """List installed apps."""
+    """List installed apps"""
     apps = await ctx.need(DEVICE).do(ListApps())
     return {"apps": [{"label": a.label, "package": a.package} for a in apps]}
 
@@ -39,7 +38,7 @@ async def apps_list(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
 class OpenArgs:
     """Of app_open."""
 
-    name: Annotated[str, Doc("label or package")]
+    name: str
 
 
 async def _open_preview(args: OpenArgs, ctx: ToolContext) -> Preview:
@@ -49,7 +48,7 @@ async def _open_preview(args: OpenArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="apps", effect=Effect.DEVICE, preview=_open_preview)
 async def app_open(args: OpenArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Open an app."""
+    """Open app"""
     device = ctx.need(DEVICE)
     app = await device.do(OpenApp((await _meant(device, args.name)).package))
     return {"opened": app.label, "package": app.package}
@@ -88,6 +87,6 @@ async def _page_preview(args: PageArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="apps", effect=Effect.READ_EGRESS, preview=_page_preview)
 async def page_open(args: PageArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Show a web page to the user in the phone's browser."""
+    """Show user a web page"""
     await ctx.need(DEVICE).do(OpenPage(args.url))
     return {"opened": args.url}

@@ -1,7 +1,7 @@
 """Bluetooth and the devices paired with the phone."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from palmclaw.core.capabilities import (
     ConnectBluetooth,
@@ -14,12 +14,11 @@ from palmclaw.core.capabilities import (
 from palmclaw.core.device import DEVICE, Code, Device
 from palmclaw.core.errors import DeviceError
 from palmclaw.core.phone import PairedDevice, revision
-from palmclaw.core.schema import Doc
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
 MODULE = Module(
     "bluetooth",
-    "Bluetooth on or off, paired devices, connect, disconnect, forget",
+    "",
     keywords=(
         *("bluetooth", "pair", "paired", "unpair", "connect", "disconnect", "headset", "headphone", "earbud", "buds"),
         *("earphone", "speaker", "keyboard", "蓝牙", "配对", "连接", "断开", "耳机", "音箱", "键盘"),
@@ -34,7 +33,7 @@ class NoArgs:
 
 @tool(module="bluetooth", effect=Effect.READ, permissions=("bluetooth",))
 async def bluetooth_status(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Read Bluetooth state and paired devices with their charge."""
+    """State and paired devices"""
     state = await ctx.need(DEVICE).do(ReadBluetooth())
     return {"enabled": state.enabled, "paired": [_shown(d) for d in state.paired]}
 
@@ -65,7 +64,7 @@ async def _set_preview(args: SetArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="bluetooth", effect=Effect.DEVICE, permissions=("bluetooth",), preview=_set_preview)
 async def bluetooth_set(args: SetArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Turn Bluetooth on or off."""
+    """Switch Bluetooth"""
     change = await ctx.need(DEVICE).do(SetBluetooth(args.enabled))
     was = {} if change.was is None else {"was": change.was}
     return {"enabled": change.value, **was}
@@ -73,7 +72,7 @@ async def bluetooth_set(args: SetArgs, ctx: ToolContext) -> dict[str, Any]:
 
 @tool(module="bluetooth", effect=Effect.CAPTURE, permissions=("bluetooth",), fenced=True)
 async def bluetooth_scan(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Look for unpaired devices in range."""
+    """Find unpaired devices"""
     nearby = await ctx.need(DEVICE).do(ScanBluetooth())
     return {"nearby": [{"name": d.name, "address": d.address} for d in nearby]}
 
@@ -82,7 +81,7 @@ async def bluetooth_scan(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
 class AddressArgs:
     """Of the tools for one device."""
 
-    address: Annotated[str, Doc("or exact name")]
+    address: str
 
 
 async def _connect_preview(args: AddressArgs, ctx: ToolContext) -> Preview:
@@ -91,7 +90,7 @@ async def _connect_preview(args: AddressArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="bluetooth", effect=Effect.DEVICE, permissions=("bluetooth",), preview=_connect_preview)
 async def bluetooth_connect(args: AddressArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Connect a paired device."""
+    """Connect by address or name"""
     device = ctx.need(DEVICE)
     return _shown(await device.do(ConnectBluetooth((await _meant(device, args.address)).address)))
 
@@ -102,7 +101,7 @@ async def _disconnect_preview(args: AddressArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="bluetooth", effect=Effect.DEVICE, permissions=("bluetooth",), preview=_disconnect_preview)
 async def bluetooth_disconnect(args: AddressArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Disconnect a device."""
+    """Disconnect device"""
     device = ctx.need(DEVICE)
     return _shown(await device.do(DisconnectBluetooth((await _meant(device, args.address)).address)))
 
@@ -113,7 +112,7 @@ async def _unpair_preview(args: AddressArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="bluetooth", effect=Effect.DELETE, permissions=("bluetooth",), preview=_unpair_preview)
 async def bluetooth_unpair(args: AddressArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Forget a paired device."""
+    """Forget device"""
     device = ctx.need(DEVICE)
     return {"unpaired": _shown(await device.do(UnpairBluetooth((await _meant(device, args.address)).address)))}
 

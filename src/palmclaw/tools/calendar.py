@@ -15,7 +15,7 @@ from palmclaw.core.tools import Effect, Guest, Module, Preview, ToolContext, too
 
 MODULE = Module(
     "calendar",
-    "Look up, add, change and delete calendar events",
+    "",
     keywords=(
         *("calendar", "event", "meeting", "meet", "appointment", "schedule", "agenda", "diary", "invite", "reschedule"),
         *(
@@ -61,15 +61,15 @@ B = TypeVar("B")
 class ListArgs:
     """Of calendar_list."""
 
-    start: Annotated[str, Doc("ISO time; default now")] = ""
-    end: Annotated[str, Doc("default +7 days; a bare date counts whole")] = ""
+    start: str = ""
+    end: str = ""
     query: str = ""
     limit: int = 50
 
 
 @tool(module="calendar", effect=Effect.READ, permissions=("calendar",), private=True, fenced=True)
 async def calendar_list(args: ListArgs, ctx: ToolContext) -> dict[str, Any]:
-    """List events in a time range; query alone searches a year."""
+    """List events. ISO times; default next 7 days, query alone: a year"""
     device = ctx.need(DEVICE)
     start, end = _range(args, device.now())
     wanted = args.query.strip().casefold()
@@ -116,12 +116,12 @@ class AddArgs:
     """Of event_add."""
 
     title: str
-    start: Annotated[str, Doc("ISO time")]
-    end: Annotated[str, Doc("default +1 h")] = ""
+    start: str
+    end: str = ""
     calendar: str = ""
     location: str = ""
-    attendees: Annotated[tuple[Guest, ...], Doc("names; an e-mail address sends an invitation")] = ()
-    reminders: Annotated[tuple[int, ...], Doc("minutes before")] = ()
+    attendees: Annotated[tuple[Guest, ...], Doc("names; e-mails get invited")] = ()
+    reminders: Annotated[tuple[int, ...], Doc("minutes")] = ()
     recurrence: Annotated[str, Doc("daily, weekly:MO,WE, monthly, yearly")] = ""
     all_day: bool = False
 
@@ -218,7 +218,7 @@ def _warned(attendees: tuple[str, ...] | None) -> Lines:
 
 @tool(module="calendar", effect=_add_effect, permissions=("calendar",), private=True, preview=_add_preview)
 async def event_add(args: AddArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Add an event."""
+    """Add event. ISO times, default 1 hour"""
     device = ctx.need(DEVICE)
     new, _ = await _new(args, device)
     return _shown(await device.do(new))
@@ -230,7 +230,7 @@ class UpdateArgs:
 
     id: str
     title: str | None = None
-    start: Annotated[str, Doc("ISO time; alone keeps the length")] | None = None
+    start: str | None = None
     end: str | None = None
     location: str | None = None
     attendees: tuple[Guest, ...] | None = None
@@ -317,7 +317,7 @@ async def _update_preview(args: UpdateArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="calendar", effect=_update_effect, permissions=("calendar",), private=True, preview=_update_preview)
 async def event_update(args: UpdateArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Change an event or series; what is left out stays."""
+    """Change given fields of event or series"""
     device = ctx.need(DEVICE)
     _, change = await _changed(args, device)
     return _shown(await device.do(change))
@@ -338,7 +338,7 @@ async def _delete_preview(args: DeleteArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="calendar", effect=Effect.DELETE, permissions=("calendar",), private=True, preview=_delete_preview)
 async def event_delete(args: DeleteArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Delete an event, or a whole series."""
+    """Delete event or whole series"""
     return {"deleted": _shown(await ctx.need(DEVICE).do(DeleteEvent(args.id)))}
 
 

@@ -3,18 +3,17 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
 from palmclaw.core.device import DEVICE, Device
 from palmclaw.core.errors import ToolError
 from palmclaw.core.personal import AddContact, DeleteContact, ListContacts, UpdateContact
 from palmclaw.core.phone import Contact, listed, revision
-from palmclaw.core.schema import Doc
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
 MODULE = Module(
     "contacts",
-    "Find, add, change and delete people in the address book",
+    "",
     keywords=(
         *("contact", "address book", "phone book", "phone number", "number", "mobile", "email", "e-mail"),
         *("联系人", "通讯录", "电话", "号码", "手机号", "邮箱"),
@@ -28,13 +27,13 @@ _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 class SearchArgs:
     """Of contacts_search."""
 
-    query: Annotated[str, Doc("name, number, any field")] = ""
+    query: str = ""
     limit: int = 20
 
 
 @tool(module="contacts", effect=Effect.READ, permissions=("contacts",), private=True, fenced=True)
 async def contacts_search(args: SearchArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Find people. match: exact, one, several (ask which) or none."""
+    """Find people by any field"""
     found, match = _matching(await ctx.need(DEVICE).do(ListContacts()), args.query)
     return listed("contacts", [shown(c) for c in found], args.limit) | {"match": match}
 
@@ -94,7 +93,7 @@ async def _add_preview(args: AddArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="contacts", effect=Effect.CONTACT, permissions=("contacts",), private=True, preview=_add_preview)
 async def contact_add(args: AddArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Add a contact."""
+    """Add contact"""
     new = AddContact(_name(args.name), _phones(args.phones), _emails(args.emails), args.org)
     return shown(await ctx.need(DEVICE).do(new))
 
@@ -105,7 +104,7 @@ class UpdateArgs:
 
     id: str
     name: str | None = None
-    phones: Annotated[tuple[str, ...], Doc("replaces all")] | None = None
+    phones: tuple[str, ...] | None = None
     emails: tuple[str, ...] | None = None
     org: str | None = None
 
@@ -134,7 +133,7 @@ def _text(value: str | tuple[str, ...]) -> str:
 
 @tool(module="contacts", effect=Effect.CONTACT, permissions=("contacts",), private=True, preview=_update_preview)
 async def contact_update(args: UpdateArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Change a contact; what is left out stays."""
+    """Change given fields, replacing lists"""
     return shown(await ctx.need(DEVICE).do(_update(args)))
 
 
@@ -152,7 +151,7 @@ async def _delete_preview(args: DeleteArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="contacts", effect=Effect.DELETE, permissions=("contacts",), private=True, preview=_delete_preview)
 async def contact_delete(args: DeleteArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Delete a contact."""
+    """Delete contact"""
     return {"deleted": shown(await ctx.need(DEVICE).do(DeleteContact(args.id)))}
 
 

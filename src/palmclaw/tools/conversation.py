@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from palmclaw.core.ports import ROUTES
-from palmclaw.core.schema import Doc, Length
+from palmclaw.core.schema import Length
 from palmclaw.core.tools import Effect, Module, Outcome, ToolContext, tool
 
 MODULE = Module("base", "asking the user, finding tools", always=True)
@@ -18,14 +18,14 @@ class Ask:
 
 @tool(module="base", effect=Effect.READ, here=True)
 async def ask(args: Ask, ctx: ToolContext) -> Outcome:
-    """Ask the user a question and wait for the answer, which is their next message."""
+    """Ask user and wait"""
     choices = [f"{number}. {choice}" for number, choice in enumerate(args.choices or [], 1)]
     return Outcome({"asked": True}, said="\n".join([args.question, *choices]), terminal=True)
 
 
 @dataclass(frozen=True, slots=True)
 class FindTools:
-    need: Annotated[str, Length(1, 200), Doc("what you want to do, in a few words")]
+    need: Annotated[str, Length(1, 200)]
 
 
 @tool(module="base", effect=Effect.READ, here=True)

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Annotated, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from palmclaw.core.capabilities import (
     ListNotifications,
@@ -32,13 +32,12 @@ from palmclaw.core.capabilities import (
 from palmclaw.core.device import DEVICE, Capability, Device
 from palmclaw.core.errors import DeviceError, ToolError
 from palmclaw.core.phone import Change, Network, revision
-from palmclaw.core.schema import Doc
 from palmclaw.core.times import minutes
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
 MODULE = Module(
     "device",
-    "Phone status, torch, brightness, volume, ringer, Wi-Fi, clipboard, location, notifications",
+    "status, settings, clipboard, location, notifications",
     keywords=(
         *("battery", "charger", "charging", "power saver", "saver", "plugged in", "storage", "free space", "gb"),
         *("network", "wifi", "wi-fi", "my internet", "online", "offline", "mobile data", "airplane", "flight mode"),
@@ -73,12 +72,12 @@ WORDS = MappingProxyType(
 class StatusArgs:
     """Of device_status."""
 
-    fields: Annotated[tuple[Field, ...], Doc("default: all")] = ()
+    fields: tuple[Field, ...] = ()
 
 
 @tool(module="device", effect=Effect.READ)
 async def device_status(args: StatusArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Read the phone's state."""
+    """Read phone state"""
     device = ctx.need(DEVICE)
     answer: dict[str, Any] = {}
     for field in args.fields or get_args(Field):
@@ -150,7 +149,7 @@ class SetArgs:
     """Of device_set."""
 
     setting: Setting
-    value: Annotated[int | bool | str, Doc("true/false; brightness 0-100; volumes 0-15; ringer normal|vibrate|silent")]
+    value: int | bool | str
 
 
 def _set_effect(args: SetArgs) -> Effect:
@@ -217,7 +216,7 @@ def _links(network: Network, *, on: bool) -> tuple[tuple[str, str], ...]:
 
 @tool(module="device", effect=_set_effect, preview=_set_preview)
 async def device_set(args: SetArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Change a phone setting."""
+    """Change setting. Brightness ≤100, volumes ≤15, ringer normal/vibrate/silent, others true/false"""
     change = await ctx.need(DEVICE).do(_wanted(args))
     was = {} if change.was is None else {"was": change.was}
     return {"setting": args.setting, "value": change.value, **was}
@@ -230,7 +229,7 @@ class NoArgs:
 
 @tool(module="device", effect=Effect.CAPTURE, permissions=("location",), private=True)
 async def location(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Read where the phone is."""
+    """Read location"""
     position = await ctx.need(DEVICE).do(ReadPosition())
     place = {"place": position.place} if position.place else {}
     return {"lat": position.lat, "lon": position.lon, **place}
@@ -238,7 +237,7 @@ async def location(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
 
 @tool(module="device", effect=Effect.CAPTURE, outside=True)
 async def clipboard_get(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Read the clipboard."""
+    """Read clipboard"""
     return {"text": await ctx.need(DEVICE).do(ReadClipboard())}
 
 
@@ -251,7 +250,7 @@ class CopyArgs:
 
 @tool(module="device", effect=Effect.DEVICE)
 async def clipboard_set(args: CopyArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Copy to the clipboard."""
+    """Copy to clipboard"""
     await ctx.need(DEVICE).do(WriteClipboard(args.text))
     return {"text": args.text}
 
@@ -266,13 +265,13 @@ class NotifyArgs:
 
 @tool(module="device", effect=Effect.DEVICE, permissions=("notifications",))
 async def notify(args: NotifyArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Post a notification on the phone now."""
+    """Show notification now"""
     note = await ctx.need(DEVICE).do(PostNotification(args.title, args.text))
     return {"id": note.id}
 
 
 @tool(module="device", effect=Effect.READ, permissions=("notifications",), private=True, outside=True)
 async def notifications_list(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """List the notifications shown."""
+    """List notifications"""
     notes = await ctx.need(DEVICE).do(ListNotifications())
     return {"notifications": [{"id": n.id, "title": n.title, "text": n.text, "by": n.by} for n in notes]}

@@ -28,7 +28,7 @@ from palmclaw.guard.workspace import INSIDE, MAX_WALKED, TRASH, WORKSPACE, Works
 
 MODULE = Module(
     "files",
-    "files and notes in the workspace",
+    "notes",
     keywords=(
         "file", "folder", "directory", "document", "note", "write down", "txt", "csv", "md", "json", "log", "save",
         "append", "rename", "workspace", "draft", "list", "grocery", "line", "text file", "/sdcard", "shared://",
@@ -49,20 +49,20 @@ class ListFiles:
 
 @tool(module="files", effect=Effect.READ)
 async def file_list(args: ListFiles, ctx: ToolContext) -> Outcome:
-    """List a folder (default: this conversation's; shared:// is common to all)."""
+    """List folder. shared:// is common to all chats"""
     return await asyncio.to_thread(_listing, ctx, args)
 
 
 @dataclass(frozen=True, slots=True)
 class FindFiles:
-    pattern: Annotated[str, Length(1, 500), Doc("like *.md or notes/*")]
+    pattern: Annotated[str, Length(1, 500)]
     path: ReadPath = CheckedPath("session", (), Access.READ)
     limit: Annotated[int, Between(1, 2_000)] = 200
 
 
 @tool(module="files", effect=Effect.READ)
 async def file_find(args: FindFiles, ctx: ToolContext) -> Outcome:
-    """Find files by name."""
+    """Find files by glob"""
     return await asyncio.to_thread(_found, ctx, args)
 
 
@@ -76,7 +76,7 @@ class SearchFiles:
 
 @tool(module="files", effect=Effect.READ)
 async def file_search(args: SearchFiles, ctx: ToolContext) -> Outcome:
-    """Find lines that contain a text, ignoring case."""
+    """Find lines containing text"""
     return await asyncio.to_thread(_searched, ctx, args)
 
 
@@ -85,12 +85,12 @@ class ReadFile:
     path: ReadPath
     start_line: Annotated[int, Between(1, 10_000_000)] = 1
     max_lines: Annotated[int, Between(1, 5_000)] = 400
-    start_char: Annotated[int, Between(0, 25_000_000), Doc("offset inside the first line")] = 0
+    start_char: Annotated[int, Between(0, 25_000_000), Doc("in start_line")] = 0
 
 
 @tool(module="files", effect=Effect.READ)
 async def file_read(args: ReadFile, ctx: ToolContext) -> Outcome:
-    """Read a text file, or a part of it."""
+    """Read text file"""
     return await asyncio.to_thread(_read, ctx, args)
 
 
@@ -116,7 +116,7 @@ async def _write_preview(args: WriteFile, ctx: ToolContext) -> Preview:
 
 @tool(module="files", effect=_write_effect, preview=_write_preview)
 async def file_write(args: WriteFile, ctx: ToolContext) -> dict[str, Any]:
-    """Create or replace a text file, or add to its end."""
+    """Write text file, replacing unless append"""
     return await asyncio.to_thread(_written, ctx, args)
 
 
@@ -125,7 +125,7 @@ class EditFile:
     path: WritePath
     old: Annotated[str, Length(1, 500_000)]
     new: Annotated[str, Length(0, 500_000)]
-    all: Annotated[bool, Doc("every occurrence, not exactly one")] = False
+    all: bool = False
 
 
 async def _edit_preview(args: EditFile, ctx: ToolContext) -> Preview:
@@ -136,7 +136,7 @@ async def _edit_preview(args: EditFile, ctx: ToolContext) -> Preview:
 
 @tool(module="files", effect=_write_effect, preview=_edit_preview)
 async def file_edit(args: EditFile, ctx: ToolContext) -> dict[str, Any]:
-    """Replace a text in a file."""
+    """Replace text that occurs once, or all"""
     count = await asyncio.to_thread(_edited, ctx, args)
     return {"path": args.path.shown, "replaced": count}
 
@@ -164,21 +164,21 @@ async def _pair_preview(args: MoveFile | CopyFile, ctx: ToolContext) -> Preview:
 
 @tool(module="files", effect=_write_effect, preview=_pair_preview)
 async def file_move(args: MoveFile, ctx: ToolContext) -> dict[str, Any]:
-    """Move or rename a file or folder."""
+    """Move or rename"""
     await asyncio.to_thread(_moved, ctx, args)
     return {"path": args.to.shown, "from": args.path.shown}
 
 
 @tool(module="files", effect=_write_effect, preview=_pair_preview)
 async def file_copy(args: CopyFile, ctx: ToolContext) -> dict[str, Any]:
-    """Copy a file."""
+    """Copy file"""
     return {"path": args.to.shown, "bytes": await asyncio.to_thread(_copied, ctx, args)}
 
 
 @dataclass(frozen=True, slots=True)
 class DeleteFile:
     path: WritePath
-    recursive: Annotated[bool, Doc("a folder with what is in it")] = False
+    recursive: bool = False
 
 
 async def _delete_preview(args: DeleteFile, ctx: ToolContext) -> Preview:
@@ -187,7 +187,7 @@ async def _delete_preview(args: DeleteFile, ctx: ToolContext) -> Preview:
 
 @tool(module="files", effect=Effect.DELETE, preview=_delete_preview)
 async def file_delete(args: DeleteFile, ctx: ToolContext) -> dict[str, Any]:
-    """Delete a file or folder; the owner can take it back from the trash."""
+    """Move to trash"""
     await asyncio.to_thread(_files(ctx).discard, args.path, ctx.need(TRASH))
     return {"deleted": args.path.shown}
 

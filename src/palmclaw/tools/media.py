@@ -2,19 +2,18 @@
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from palmclaw.core.capabilities import ListMedia, PauseMedia, PlayMedia, ResumeMedia, StartRecording, StopRecording
 from palmclaw.core.device import DEVICE
 from palmclaw.core.errors import ToolError
 from palmclaw.core.phone import MediaItem, Player, listed
-from palmclaw.core.schema import Doc
 from palmclaw.core.times import minutes, moment
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
 MODULE = Module(
     "media",
-    "Photos, videos, screenshots and music; playback; voice recording",
+    "photos, music, voice recording",
     keywords=(
         *("photo", "picture", "image", "selfie", "camera", "album", "video", "screenshot", "gallery", "music"),
         *("song", "track", "audio", "play", "pause", "resume", "playback", "listen", "record", "recorder", "memo"),
@@ -45,14 +44,14 @@ class ListArgs:
 
     kind: Literal["photo", "video", "audio", "screenshot", "any"] = "any"
     album: str = ""
-    query: Annotated[str, Doc("in name or artist")] = ""
-    since: Annotated[str, Doc("ISO time")] = ""
+    query: str = ""
+    since: str = ""
     limit: int = 20
 
 
 @tool(module="media", effect=Effect.READ, permissions=("media",), private=True, fenced=True)
 async def media_list(args: ListArgs, ctx: ToolContext) -> dict[str, Any]:
-    """List photos, videos, screenshots, music and recordings, newest first."""
+    """List media since ISO time, newest first"""
     device = ctx.need(DEVICE)
     since = moment(args.since, "since", device.now()) if args.since else None
     album, query = args.album.strip().casefold(), args.query.strip().casefold()
@@ -97,7 +96,7 @@ async def _play_preview(args: PlayArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="media", effect=Effect.DEVICE, permissions=("media",), preview=_play_preview)
 async def media_play(args: PlayArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Play music or a video."""
+    """Play music or video"""
     return _state(await ctx.need(DEVICE).do(PlayMedia(args.id)))
 
 
@@ -108,13 +107,13 @@ class NoArgs:
 
 @tool(module="media", effect=Effect.DEVICE)
 async def media_pause(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Pause playback."""
+    """Pause playback"""
     return _state(await ctx.need(DEVICE).do(PauseMedia()))
 
 
 @tool(module="media", effect=Effect.DEVICE)
 async def media_resume(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Go on playing."""
+    """Resume playback"""
     return _state(await ctx.need(DEVICE).do(ResumeMedia()))
 
 
@@ -132,7 +131,7 @@ class RecordArgs:
 
 @tool(module="media", effect=Effect.CAPTURE, permissions=("microphone",))
 async def record_start(args: RecordArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Start a voice recording."""
+    """Start voice recording"""
     name = await ctx.need(DEVICE).do(StartRecording(_file_name(args.name)))
     return {"state": "recording", "name": name}
 
@@ -145,6 +144,6 @@ def _file_name(name: str) -> str:
 
 @tool(module="media", effect=Effect.DEVICE)
 async def record_stop(args: NoArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Stop and save the recording."""
+    """Stop recording"""
     saved = await ctx.need(DEVICE).do(StopRecording())
     return {"saved": {"id": saved.id, "name": saved.name}}

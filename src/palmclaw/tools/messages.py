@@ -8,13 +8,13 @@ from palmclaw.core.device import DEVICE, Device
 from palmclaw.core.errors import DeviceError
 from palmclaw.core.personal import Dial, ListCalls, ListContacts, ListSms, SendSms
 from palmclaw.core.phone import Contact, Sms, listed, same_number
-from palmclaw.core.schema import Doc, Length
+from palmclaw.core.schema import Length
 from palmclaw.core.times import minutes
 from palmclaw.core.tools import Effect, Module, Preview, Recipient, ToolContext, tool
 
 MODULE = Module(
     "messages",
-    "Read and send text messages (SMS), make calls, see the call log",
+    "SMS, calls",
     keywords=(
         *("sms", "text", "message", "unread", "reply", "forward", "send", "write to", "call", "dial", "phone call"),
         *("missed call", "call log", "verification code", "one-time code", "parcel", "短信", "消息", "未读", "回复"),
@@ -28,7 +28,7 @@ MODULE = Module(
 class ListArgs:
     """Of sms_list."""
 
-    address: Annotated[str, Doc("number, or a contact's full name")] = ""
+    address: str = ""
     unread: bool | None = None
     query: str = ""
     limit: int = 20
@@ -36,7 +36,7 @@ class ListArgs:
 
 @tool(module="messages", effect=Effect.READ, permissions=("sms",), private=True, outside=True)
 async def sms_list(args: ListArgs, ctx: ToolContext) -> dict[str, Any]:
-    """List text messages, newest first."""
+    """List latest text messages. Address: number or full name"""
     device = ctx.need(DEVICE)
     people = await _people(device)
     messages = await device.do(ListSms())
@@ -61,7 +61,7 @@ def _shown(message: Sms, name: str) -> dict[str, Any]:
 class SendArgs:
     """Of sms_send."""
 
-    to: Annotated[Recipient, Doc("number")]
+    to: Recipient
     text: Annotated[str, Length(1)]
 
 
@@ -72,7 +72,7 @@ async def _send_preview(args: SendArgs, ctx: ToolContext) -> Preview:
 
 @tool(module="messages", effect=Effect.SEND, permissions=("sms",), private=True, preview=_send_preview)
 async def sms_send(args: SendArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Send a text message."""
+    """Send text message to number"""
     device = ctx.need(DEVICE)
     people = await _people(device)
     sent = await device.do(SendSms(args.to, args.text))
@@ -88,7 +88,7 @@ class CallsArgs:
 
 @tool(module="messages", effect=Effect.READ, permissions=("phone",), private=True)
 async def calls_list(args: CallsArgs, ctx: ToolContext) -> dict[str, Any]:
-    """List recent calls, newest first."""
+    """List latest calls"""
     device = ctx.need(DEVICE)
     people = await _people(device)
     rows = [
@@ -119,7 +119,7 @@ async def _call_preview(args: CallArgs, ctx: ToolContext) -> Preview:
     preview=_call_preview,
 )
 async def call(args: CallArgs, ctx: ToolContext) -> dict[str, Any]:
-    """Call a number."""
+    """Call number"""
     device = ctx.need(DEVICE)
     people = await _people(device)
     made = await device.do(Dial(args.number))

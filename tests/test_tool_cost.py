@@ -1,0 +1,110 @@
+"""Tool text is written for its price: what the tools of a request cost in o200k tokens, as they go on the wire."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from palmclaw import plugins
+from palmclaw.app import App, assembled
+from palmclaw.cli.counting import compact, tokenizer
+from palmclaw.core.codec import decode_mending
+from palmclaw.core.errors import BadArguments
+from palmclaw.core.messages import user_message
+from palmclaw.core.ports import Request, Tail
+from palmclaw.core.tools import Tool
+
+ALL = 2_500
+ROUTED = 900
+COUNTER = tokenizer({})
+TYPICAL = {
+    "hi": set(),
+    "你好": set(),
+    "wake me at seven tomorrow": {"alarms"},
+    "open the tide app": {"apps"},
+    "which headphones are connected?": {"bluetooth"},
+    "move my meeting with Arjun to Friday at ten": {"calendar"},
+    "what's Mei Lin's number?": {"contacts"},
+    "turn the torch on": {"device"},
+    "save this to notes/plan.md": {"files"},
+    "play Morning Tide": {"media"},
+    "text Mei Lin that I'm ten minutes late": {"messages", "contacts"},
+    "remind me to water the plants at six": {"alarms", "calendar"},
+    "定一个十分钟的倒计时": {"alarms"},
+    "给 Mei Lin 发短信说我晚到十分钟": {"messages", "contacts"},
+    "明天有什么安排": {"calendar"},
+    "还剩多少电": {"device"},
+    "把这段话写到笔记里": {"files"},
+    "连接厨房音箱": {"bluetooth"},
+}
+
+
+def wire(tools: tuple[Tool, ...]) -> list[dict[str, Any]]:
+    body = plugins.to_wire("openai_chat")(Request("m", "", (user_message("x"),), tools))
+    found: list[dict[str, Any]] = body["tools"]
+    return found
+
+
+def price(tools: object) -> int:
+    return COUNTER.count(compact(tools))
+
+
+def dearest(tools: tuple[Tool, ...]) -> str:
+    """The ten that cost most, each with what the model reads."""
+    ranked = sorted(((price(w), w) for w in wire(tools)), key=lambda pair: -pair[0])
+    return "\n".join(f"{cost:>5}  {json.dumps(w['function'], ensure_ascii=False)}" for cost, w in ranked[:10])
+
+
+@pytest.fixture
+def app(home_dir: Path) -> App:
+    return assembled(os.environ)
+
+
+class Asked:
+    """A model that is paid for, so that only what is needed is offered."""
+
+    def is_local(self, reference: str) -> bool:
+        return False
+
+    def takes(self, reference: str) -> frozenset[str]:
+        return frozenset()
+
+
+async def routed(app: App, text: str) -> tuple[Tool, ...]:
+    context = app.context(app.sessions, Asked())
+    return (await context.previewed("main", "", Tail(0, (user_message(text),)))).tools
+
+
+def test_all_families_together(app: App) -> None:
+    assert COUNTER.name == "o200k_base"
+    tools = tuple(app.tools.values())
+    cost = price(wire(tools))
+    assert cost <= ALL, f"{len(tools)} tools cost {cost} tokens; the dearest:\n{dearest(tools)}"
+
+
+@pytest.mark.parametrize(("text", "families"), TYPICAL.items(), ids=TYPICAL)
+async def test_what_a_typical_request_carries(app: App, text: str, families: set[str]) -> None:
+    tools = await routed(app, text)
+    assert {t.module for t in tools} == families | {"base"}
+    cost = price(wire(tools))
+    assert cost <= ROUTED, f"{len(tools)} tools cost {cost} tokens; the dearest:\n{dearest(tools)}"
+
+
+def test_the_typical_requests_are_of_every_family(app: App) -> None:
+    assert set().union(*TYPICAL.values()) | {"base"} == set(app.modules)
+
+
+def test_no_bound_goes_out_and_none_is_lost(app: App) -> None:
+    tools = tuple(app.tools.values())
+    text = json.dumps(wire(tools))
+    assert '"type": [' not in text
+    assert [w for w in ("maxLength", "minLength", "maximum", "minimum", "additionalProperties") if w in text] == []
+    for tool in tools:
+        with pytest.raises(BadArguments, match="surplus: no such field"):
+            decode_mending(tool.arguments, {"surplus": 1})
+    with pytest.raises(BadArguments, match="seconds: must be 1 to 86400, got 0"):
+        decode_mending(app.tools["timer_set"].arguments, {"seconds": 0})
+    with pytest.raises(BadArguments, match="question: must be 1 to 2000 long, got 2001"):
+        decode_mending(app.tools["ask"].arguments, {"question": "?" * 2_001})
