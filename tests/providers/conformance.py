@@ -7,7 +7,16 @@ no recording of it. The F numbers are those of the field log.
 from dataclasses import dataclass
 from pathlib import Path
 
-from palmclaw.core.errors import BadReply, ProviderError, RateLimited, StreamCut, Unavailable
+from palmclaw.core.errors import (
+    BadReply,
+    BadRequest,
+    ContentFiltered,
+    Overloaded,
+    ProviderError,
+    RateLimited,
+    StreamCut,
+    Unavailable,
+)
 from palmclaw.core.messages import Cut, ToolCall, Usage
 from palmclaw.core.ports import Finish
 
@@ -94,12 +103,14 @@ CASES = (
         ToolCall("c1", "f", {"text": "hi"}, "truncated", '{"text":"hi"'),
         ToolCall("c2", "f", {}, "invalid", "words"),
     ),
+    tools("many_fragments", ToolCall("c1", "note", {"text": '水, "so" 🌊'})),
     tools("nameless_call", ToolCall("c0", "unnamed", {"a": 1})),
     Case("entries_that_are_none", "hi"),
     Case("empty_choices_first", "Hello"),  # F008
     Case("usage_first", "Hello", usage=COUNTED),
     Case("usage_in_every_chunk", "Hello", usage=COUNTED),
     Case("usage_in_detail", "Hello", usage=Usage(10, 5, cached=8, reasoning=3, requests=1)),
+    Case("usage_with_cache", "Hello", usage=Usage(10, 5, cached=3, requests=1, cache_write=5)),
     Case("usage_elsewhere", "Hello", usage=Usage(10, 5, cached=8, requests=1)),
     Case("usage_of_nonsense", "Hello", usage=Usage(requests=1)),
     Case("finish_on_last_text", "Hello"),  # F011
@@ -121,8 +132,11 @@ CASES = (
         finish=Finish.LENGTH,
         cut=Cut.LENGTH,
     ),
+    Case("window_full", "Hel", finish=Finish.LENGTH, cut=Cut.LENGTH),
+    Case("paused", "Hello", finish=Finish.OTHER),
     Case("filtered", "Hel", finish=Finish.FILTER),
     Case("refusal", "I cannot.", finish=Finish.FILTER),
+    Case("refused_without_a_word", error=ContentFiltered),
     Case("reasoning_content", "Hello", reasoning="Thinking"),
     Case("reasoning", "Hello", reasoning="Thinking"),
     Case("reasoning_details", "Hello", reasoning="Thinking"),
@@ -133,6 +147,11 @@ CASES = (
     Case("half_characters", "a😀b\ufffd"),
     tools("function_call", ToolCall("call_1", "f", {"a": 1})),
     Case("keep_alives", "Hello"),
+    Case("unknown_blocks", "Hello"),
+    Case("beginnings_missing", "Hello", reasoning="Thinking"),  # deltas of blocks that nothing announced
+    # Items that are told only when they are over, and such as are told again under other ids or in other places.
+    Case("told_when_over", "Hello", (F_A1,), "Thinking", Finish.TOOLS),
+    Case("told_again_under_other_ids", "Hello", (F_A1,), "Thinking", Finish.TOOLS),
     Case("other_alternatives", "Hello"),
     Case("message_at_the_end", "Hello"),
     tools("not_streamed", ToolCall("c1", "f", {"a": 1}), ToolCall("c2", "f", {"a": 1}), text="Hello", usage=COUNTED),
@@ -141,7 +160,9 @@ CASES = (
     Case("cut_in_an_event", "Hel", error=StreamCut),
     Case("cut_at_once", error=StreamCut),
     Case("error_in_the_middle", "Hel", error=RateLimited),
-    Case("error_event", error=Unavailable),
+    Case("error_event", error=Overloaded),
+    Case("internal_error", "Hel", error=Unavailable),
+    Case("bad_request_in_the_middle", "Hel", error=BadRequest),
     Case("error_in_a_choice", error=Unavailable),
     Case("finish_says_error", "Hel", error=StreamCut),
     Case("no_completion", error=BadReply),

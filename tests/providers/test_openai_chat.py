@@ -2,8 +2,10 @@
 
 import json
 import random
+import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,12 +21,12 @@ from palmclaw.core.plugin import Kind, Parts
 from palmclaw.core.ports import Delta, Finish, Reply, Request
 from palmclaw.core.schema import Doc
 from palmclaw.core.tools import Tool, ToolContext, tool
+from palmclaw.net.service import as_bytes
 from palmclaw.providers.openai_chat import (
     Decoder,
+    Dialect,
     OpenAIChat,
     OpenAIChatConfig,
-    as_bytes,
-    endpoint,
     openai_chat,
     to_wire,
 )
@@ -58,7 +60,6 @@ def function(name: str, about: str) -> dict[str, Any]:
     schema = {
         "type": "object",
         "properties": {"city": {"type": "string", "description": "its name"}},
-        "additionalProperties": False,
         "required": ["city"],
     }
     return {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
@@ -141,22 +142,6 @@ def test_names_fit_the_protocol() -> None:
     calls = (ToolCall("1", ""), ToolCall("2", "x" * 80), ToolCall("3", "mcp__a-b"))
     (message,) = wired(Message(Role.ASSISTANT, calls))["messages"]
     assert [c["function"]["name"] for c in message["tool_calls"]] == ["unnamed", "x" * 64, "mcp__a-b"]
-
-
-@pytest.mark.parametrize(
-    ("base", "url"),
-    [
-        ("https://api.example/v1", "https://api.example/v1/chat/completions"),
-        ("https://api.example/v1/", "https://api.example/v1/chat/completions"),
-        (" http://127.0.0.1:11434 ", "http://127.0.0.1:11434/v1/chat/completions"),
-        ("http://[::1]:8080/", "http://[::1]:8080/v1/chat/completions"),
-        ("https://api.example/api/paas/v4", "https://api.example/api/paas/v4/chat/completions"),
-        ("https://api.example/v1/chat/completions", "https://api.example/v1/chat/completions"),
-        ("https://a.example/openai?api-version=7#x", "https://a.example/openai/chat/completions?api-version=7"),
-    ],
-)
-def test_endpoints(base: str, url: str) -> None:
-    assert endpoint(base) == url
 
 
 def make(tmp_path: Path, **settings: Any) -> OpenAIChat:
@@ -321,7 +306,7 @@ async def test_a_secret_that_comes_back_is_masked(provider: Make, settings: dict
 async def test_the_environment_names_the_proxy(provider: Make) -> None:
     async with ChatServer(["hi"]) as server:
         proxy = server.url.removesuffix("/v1")
-        await told(provider(base_url="http://model.example/v1", environ={"HTTP_PROXY": proxy}))
+        await told(provider(base_url="http://model.example/v1", allow_http=True, environ={"HTTP_PROXY": proxy}))
         assert server.requests[0].headers["Host"] == "model.example"
 
 
@@ -424,3 +409,89 @@ async def test_an_answer_that_is_no_chat(provider: Make) -> None:
         for words in ("no chat completion", "web page"):
             with pytest.raises(BadReply, match=words):
                 await told(model)
+
+
+# how one service differs from another
+
+
+def history(model: str = "m") -> tuple[Message, ...]:
+    signature = 'openai_chat:{"google": {"thought_signature": "abc"}}'
+    calls = (ToolCall("call_1", "tide", {"city": "Oslo"}, signature=signature), ToolCall("abcdefghi", "again"))
+    return (
+        Message(Role.USER, (Text("hi"),)),
+        Message(Role.ASSISTANT, (Reasoning("hm"), *calls), model=model),
+        Message(Role.TOOL, (ToolResult("call_1", "tide", "2 m"), ToolResult("abcdefghi", "again", "2 m"))),
+        Message(Role.ASSISTANT, (Reasoning("so"), Text("2 m.")), model=model),
+    )
+
+
+def as_sent(dialect: Dialect, model: str = "m", **more: Any) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = to_wire(Request("m", "Rules.", history(model), **more), dialect)["messages"]
+    return found
+
+
+def test_who_gives_the_rules() -> None:
+    assert as_sent(Dialect(system_role="developer"))[0] == {"role": "developer", "content": "Rules."}
+
+
+def test_thoughts_go_back_under_the_services_name_and_only_to_the_model_that_had_them() -> None:
+    dialect = Dialect(reasoning_field="reasoning_content")
+    own, foreign = as_sent(dialect), as_sent(dialect, "another")
+    assert [m.get("reasoning_content") for m in own] == [None, None, "hm", None, None, "so"]
+    assert [m.get("reasoning_content") for m in foreign] == [None, None, " ", None, None, None]
+    assert all("reasoning_content" not in m for m in as_sent(Dialect()))
+
+
+def test_a_signature_goes_back_to_the_model_that_made_it() -> None:
+    own = as_sent(Dialect())[2]["tool_calls"]
+    assert [c.get("extra_content") for c in own] == [{"google": {"thought_signature": "abc"}}, None]
+    assert ["extra_content" in c for c in as_sent(Dialect(), "another")[2]["tool_calls"]] == [False, False]
+    for call in as_sent(Dialect(call_signature="google"), "another")[2]["tool_calls"]:
+        assert call["extra_content"] == {"google": {"thought_signature": "skip_thought_signature_validator"}}
+
+
+def test_ids_of_nine_letters_and_digits() -> None:
+    sent = as_sent(Dialect(call_ids="nine"))
+    ids = [c["id"] for c in sent[2]["tool_calls"]]
+    assert ids == [m["tool_call_id"] for m in sent[3:5]]
+    assert ids[1] == "abcdefghi"
+    assert re.fullmatch("[0-9a-z]{9}", ids[0])
+
+
+def test_words_of_the_schema_that_a_service_refuses() -> None:
+    wire = to_wire(Request("m", "", (), (tide,)), Dialect(schema_without=("description", "city")))
+    assert wire["tools"][0]["function"]["parameters"]["properties"] == {"city": {"type": "string"}}
+
+
+def test_the_answer_is_bounded_when_that_is_asked() -> None:
+    request = Request("m", "", HI.messages, max_output=77)
+    assert to_wire(request)["max_tokens"] == 77
+    assert to_wire(request, Dialect(token_field="max_completion_tokens"))["max_completion_tokens"] == 77
+    assert "max_tokens" not in to_wire(HI)
+
+
+def test_pictures_and_papers_are_shown_where_their_bytes_are_at_hand() -> None:
+    files = (Media("p", "image/png", "cat.png"), Media("d", "application/pdf", "a.pdf"))
+    parts = (Text("look"), *files, Media("x", "image/png", "lost.png"), Stamp("10:00"))
+    request = Request("m", "", (Message(Role.USER, parts),), media={"p": b"png", "d": b"pdf"})
+    assert to_wire(request)["messages"][0]["content"] == [
+        {"type": "text", "text": "look\n\n[attached: lost.png (image/png)]\n\n10:00"},
+        {"type": "image_url", "image_url": {"url": "data:image/png;base64,cG5n"}},
+        {"type": "file", "file": {"filename": "a.pdf", "file_data": "data:application/pdf;base64,cGRm"}},
+    ]
+
+
+def test_each_body_begins_as_the_one_before_it() -> None:
+    whole = history()
+    bodies = [as_bytes(to_wire(Request("m", "Rules.", whole[:end], (tide, again)))) for end in (1, 3, 4)]
+    for before, after in pairwise(bodies):
+        assert after.startswith(before.removesuffix(b"]}"))
+
+
+def test_a_signature_in_the_stream_is_kept() -> None:
+    decoder = Decoder("m")
+    extra = {"google": {"thought_signature": "abc"}}
+    call = {"index": 0, "id": "c1", "function": {"name": "tide", "arguments": "{}"}, "extra_content": extra}
+    decoder.feed({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]})
+    (found,) = decoder.finish().message.calls
+    assert found == ToolCall("c1", "tide", signature='openai_chat:{"google": {"thought_signature": "abc"}}')

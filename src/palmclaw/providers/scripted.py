@@ -12,10 +12,14 @@ from palmclaw.core.codec import decode
 from palmclaw.core.errors import (
     AuthFailed,
     BadArguments,
+    BadCall,
     BadReply,
     BadRequest,
     ConfigError,
     ContextOverflow,
+    ModelNotFound,
+    NoNetwork,
+    Overloaded,
     ProviderError,
     QuotaExceeded,
     RateLimited,
@@ -40,6 +44,10 @@ Failure = Literal[
     "overflow",
     "bad_request",
     "bad_reply",
+    "bad_call",
+    "model_not_found",
+    "no_network",
+    "overloaded",
     "cut",
 ]
 
@@ -209,7 +217,7 @@ class _Spoken:
 
 
 _ERRORS: Mapping[str, Callable[[], ProviderError]] = {
-    "rate_limited": lambda: RateLimited("The script says: too many requests.", 1.0),
+    "rate_limited": lambda: RateLimited("The script says: too many requests.", retry_after=1.0),
     "unavailable": lambda: Unavailable("The script says: the service has trouble."),
     "unreachable": lambda: Unreachable("The script says: nobody answers."),
     "auth": lambda: AuthFailed("The script says: the key is refused."),
@@ -217,5 +225,9 @@ _ERRORS: Mapping[str, Callable[[], ProviderError]] = {
     "overflow": lambda: ContextOverflow("The script says: the request is too long."),
     "bad_request": lambda: BadRequest("The script says: the request is refused."),
     "bad_reply": lambda: BadReply("The script says: the answer makes no sense."),
+    "bad_call": lambda: BadCall("The script says: the tool call cannot be read."),
+    "model_not_found": lambda: ModelNotFound("The script says: there is no such model."),
+    "no_network": lambda: NoNetwork("The script says: there is no network."),
+    "overloaded": lambda: Overloaded("The script says: the service has too much to do."),
     "cut": lambda: StreamCut("The script says: the answer stops in the middle."),
 }

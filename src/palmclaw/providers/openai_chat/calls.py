@@ -6,8 +6,11 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from palmclaw.core.answers import free_id
 from palmclaw.core.arguments import read_arguments
 from palmclaw.core.messages import ToolCall
+from palmclaw.core.wire import sealed
+from palmclaw.providers.openai_chat.wire import PROTOCOL
 
 _TOKENS = re.compile(r'\\.?|["{}\[\]]', re.DOTALL)
 
@@ -20,6 +23,7 @@ class Fragment:
     id: str
     name: str
     text: str
+    extra: Any = None
 
     @property
     def says_something(self) -> bool:
@@ -33,7 +37,8 @@ def fragment(entry: Any) -> Fragment | None:
         return None
     function = entry.get("function")
     function = function if isinstance(function, dict) else entry
-    return Fragment(_index(entry.get("index")), _word(entry.get("id")), _word(function.get("name")), _text(function))
+    index, extra = _index(entry.get("index")), entry.get("extra_content")
+    return Fragment(index, _word(entry.get("id")), _word(function.get("name")), _text(function), extra)
 
 
 def _index(value: Any) -> int | None:
@@ -69,6 +74,7 @@ class _Open:
     quoted: bool = False
     escaped: bool = False
     complete: bool = False
+    extra: Any = None
 
     @property
     def text(self) -> str:
@@ -91,6 +97,7 @@ class _Open:
         """Take over what the fragment says; text beyond the limit is not kept."""
         self.id = self.id or part.id
         self.name = self.name or part.name
+        self.extra = self.extra or part.extra
         if self.complete and part.text.strip() and self.text.strip() == "{}":
             self.pieces, self.size, self.complete = [], 0, False  # an empty object was only a placeholder
         if part.text and self.size <= limit:
@@ -144,7 +151,7 @@ class CallAssembly:
         found: list[ToolCall] = []
         used = set(taken)
         for open_call in said:
-            found.append(self._read(open_call, _free(open_call.id, used)))
+            found.append(self._read(open_call, free_id(open_call.id, used)))
             used.add(found[-1].id)
         if cut and said and not said[-1].complete and not found[-1].flaw:
             found[-1] = replace(found[-1], flaw="truncated")
@@ -152,18 +159,10 @@ class CallAssembly:
 
     def _read(self, call: _Open, call_id: str) -> ToolCall:
         arguments, flaw, raw = read_arguments(call.text, self._limit)
-        return ToolCall(call_id, call.name or "unnamed", arguments, flaw, raw)
+        signature = sealed(json.dumps(call.extra), PROTOCOL) if call.extra else ""
+        return ToolCall(call_id, call.name or "unnamed", arguments, flaw, raw, signature=signature)
 
 
 def _is_echo(call: _Open) -> bool:
     """Whether it only says again what the call before it said; nothing may happen twice."""
     return call.after is not None and call.text.strip() == call.after.text.strip()
-
-
-def _free(call_id: str, used: set[str]) -> str:
-    if call_id and call_id not in used:
-        return call_id
-    number = 1
-    while f"call_{number}" in used:
-        number += 1
-    return f"call_{number}"

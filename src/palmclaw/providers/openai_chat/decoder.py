@@ -3,12 +3,13 @@
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from palmclaw.core.answers import Voice, count_in
 from palmclaw.core.arguments import MAX_CHARS
 from palmclaw.core.errors import BadReply, StreamCut
 from palmclaw.core.events import ReasoningDelta, TextDelta
 from palmclaw.core.messages import Cut, Message, Reasoning, Role, Text, Usage
 from palmclaw.core.ports import Finish, Reply
-from palmclaw.core.text import tokens, whole
+from palmclaw.core.text import tokens
 from palmclaw.net.failures import Redact, reported
 from palmclaw.providers.openai_chat.calls import CallAssembly, fragment
 
@@ -49,8 +50,8 @@ class Decoder:
         self._where = where
         self._redact = redact
         self._taken = taken
-        self._text = _Voice()
-        self._reasoning = _Voice()
+        self._text = Voice()
+        self._reasoning = Voice()
         self._calls = CallAssembly(limit)
         self._finish: Finish | None = None
         self._refused = False
@@ -135,46 +136,20 @@ class Decoder:
         usage = next((found for b in boxes if isinstance(found := b.get("usage"), dict) and found), None)
         if usage is None:
             return
-        cached = _number(usage.get("prompt_tokens_details"), "cached_tokens") or _number(
+        cached = count_in(usage.get("prompt_tokens_details"), "cached_tokens") or count_in(
             usage, "prompt_cache_hit_tokens"
         )
         self._usage = Usage(
-            input=_number(usage, "prompt_tokens"),
-            output=_number(usage, "completion_tokens"),
+            input=count_in(usage, "prompt_tokens"),
+            output=count_in(usage, "completion_tokens"),
             cached=cached,
-            reasoning=_number(usage.get("completion_tokens_details"), "reasoning_tokens"),
+            reasoning=count_in(usage.get("completion_tokens_details"), "reasoning_tokens"),
             requests=1,
         )
 
     def _estimate(self) -> Usage:
         said = tokens(self._text.all) + tokens(self._reasoning.all)
         return Usage(output=said, requests=1, estimated=True)
-
-
-class _Voice:
-    """Text that arrives in pieces, perhaps cut inside a character."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._half = ""
-
-    def add(self, piece: str) -> str:
-        """What of it may be shown now."""
-        piece, self._half = self._half + piece, ""
-        if "\ud800" <= piece[-1:] <= "\udbff":
-            piece, self._half = piece[:-1], piece[-1]
-        piece = whole(piece)
-        if piece:
-            self._pieces.append(piece)
-        return piece
-
-    @property
-    def all(self) -> str:
-        """Everything said so far."""
-        return "".join(self._pieces) + whole(self._half)
-
-    def part(self, kind: type[Text] | type[Reasoning]) -> tuple[Text | Reasoning, ...]:
-        return (kind(self.all),) if self.all.strip() else ()
 
 
 def _choice(chunk: dict[str, Any]) -> dict[str, Any]:
@@ -207,8 +182,3 @@ def _reasoning(delta: dict[str, Any]) -> str:
 
 def _string(value: Any) -> str:
     return value if isinstance(value, str) else ""
-
-
-def _number(box: Any, key: str) -> int:
-    value = box.get(key) if isinstance(box, dict) else None
-    return int(value) if isinstance(value, int | float) and 0 <= value < 10**12 else 0
