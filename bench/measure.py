@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-SERVER = ROOT / "tests" / "servers" / "chat_server.py"
+SERVER = "tests.servers.chat_server"
 FIELDS = ("battery", "storage", "network", "volume", "ringer", "brightness", "torch", "dnd", "model", "time")
 
 
@@ -57,11 +57,11 @@ class Service:
 @contextmanager
 def service(folder: Path, answers: list[dict[str, Any]], *, repeat: bool = False) -> Iterator[Service]:
     """The scripted model service as a process of its own; it ends by itself even when nobody stops it."""
-    script, record = folder / "answers.json", folder / "requests.jsonl"
+    script, record = folder.resolve() / "answers.json", folder.resolve() / "requests.jsonl"
     script.write_text(json.dumps(answers))
     record.unlink(missing_ok=True)
-    argv = [sys.executable, str(SERVER), "--script", str(script), "--record", str(record), "--seconds", "600"]
-    with subprocess.Popen(argv + ["--repeat"] * repeat, stdout=subprocess.PIPE, text=True) as process:
+    argv = [sys.executable, "-m", SERVER, "--script", str(script), "--record", str(record), "--seconds", "600"]
+    with subprocess.Popen(argv + ["--repeat"] * repeat, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         try:
             yield Service(process.stdout.readline().strip(), record)

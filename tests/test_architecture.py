@@ -68,7 +68,7 @@ def test_starting_loads_nothing_that_the_first_request_does_not_need(home_dir: P
         "from palmclaw.app import assembled, opened\n"
         "from palmclaw.cli import chat\n"
         "os.environ['PALMCLAW_BASE_URL'] = 'http://127.0.0.1:9/v1'\n"
-        "app = assembled(os.environ); app.provider()"
+        "app = assembled(os.environ); app.models().local"
     )
     assert [m for m in LATE if m in loaded(code)] == []
 

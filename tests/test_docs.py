@@ -15,7 +15,10 @@ from palmclaw import plugins
 from palmclaw.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
-PAGES = ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "bench/README.md", "docs/quality.md")
+PAGES = (
+    *("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "bench/README.md", "docs/quality.md"),
+    *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/protocols/*.md")),
+)
 ELSEWHERE = ("pkg ", "git clone", "cd ", "sh run", "apt", "ln -s")  # on a phone, or before there is a clone
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
 

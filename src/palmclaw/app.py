@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from palmclaw import config, plugins
-from palmclaw.agent.context import SessionContext
+from palmclaw.agent.context import ModelFacts, SessionContext
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.agent.toolbox import Ports, Toolbox
@@ -17,16 +17,23 @@ from palmclaw.config import Settings
 from palmclaw.core.device import DEVICE
 from palmclaw.core.errors import ConfigError, StorageError
 from palmclaw.core.plugin import Kind, Parts
-from palmclaw.core.ports import CLOCK, LIMITS, ROUTES, Approver, Provider
+from palmclaw.core.ports import CLOCK, LIMITS, ROUTES, Approver
 from palmclaw.core.tools import Module, Service
 from palmclaw.guard.marks import MARKS, Marks
 from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
 from palmclaw.paths import Home
 from palmclaw.paths import home as home_of
+from palmclaw.runtime.budget import Budget
+from palmclaw.runtime.models import Models
+from palmclaw.runtime.patience import Patience
 from palmclaw.runtime.turns import Turns
+from palmclaw.services import Services
 from palmclaw.storage.database import Database
+from palmclaw.storage.findings import FindingsFile
 from palmclaw.storage.journal import Approvals, CallJournal
+from palmclaw.storage.ledger import RequestLedger
 from palmclaw.storage.lock import HomeLock
+from palmclaw.storage.media import MediaFolder
 from palmclaw.storage.sessions import Sessions
 
 
@@ -42,7 +49,8 @@ class App:
     modules: dict[str, Module]
     database: Database
     outside: Mapping[str, Path] = field(default_factory=dict)
-    _provider: Provider | None = field(default=None)
+    _services: Services | None = field(default=None)
+    _models: Models | None = field(default=None)
     _routes: ModuleRoutes | None = field(default=None)
 
     @property
@@ -50,31 +58,38 @@ class App:
         return Sessions(self.database)
 
     @property
-    def model(self) -> str:
-        return str(self.settings.provider.get("model", ""))
+    def ledger(self) -> RequestLedger:
+        return RequestLedger(self.database, self.device)
 
-    def provider(self) -> Provider:
-        """The model service of the configuration, made when it is first needed."""
-        if self._provider is None:
-            self._provider = self.provider_named(self.settings.provider_name)
-        return self._provider
+    @property
+    def services(self) -> Services:
+        """The model services that there are."""
+        if self._services is None:
+            findings = FindingsFile(self.home.findings)
+            parts = Parts(self.home.root, self.device, self.settings.limits, self.environ, findings)
+            self._services = Services(self.settings, parts)
+        return self._services
 
-    def provider_named(self, name: str) -> Provider:
-        """Raises ConfigError when there is none of that name, or its settings are wrong."""
-        table = {k: v for k, v in self.settings.provider.items() if k != "name"}
-        provider: Provider = plugins.build(Kind.PROVIDER, name, table, self._parts())
-        return provider
+    def models(self) -> Models:
+        """The model services as one; each is connected when it is first asked."""
+        if self._models is None:
+            limits, ledger = self.settings.limits, self.ledger
+            budget = Budget(self.settings.budget, ledger)
+            patience = Patience(limits.retries, limits.retry_seconds)
+            self._models = Models(self.services, ledger, budget, self.settings.fallbacks, patience)
+        return self._models
 
     def routes(self) -> ModuleRoutes:
         if self._routes is None:
-            self._routes = ModuleRoutes(self.modules, self.tools, self.device.now)
+            self._routes = ModuleRoutes(self.modules, self.tools)
         return self._routes
 
-    def context(self, sessions: Sessions, provider: Provider) -> SessionContext:
-        """What a session's requests are built from; a provider that costs nothing is offered every tool."""
+    def context(self, sessions: Sessions, facts: ModelFacts | None = None) -> SessionContext:
+        """What a session's requests are built from; `facts` of other models than the ones that will be asked."""
+        media = MediaFolder(self.home.media)
         return SessionContext(
-            policy(), self.model, sessions, self.routes(), self.tools, self.modules, self.settings.limits,
-            route=not provider.local,
+            policy(), sessions, sessions, media, facts or self.models(), self.routes(), self.tools, self.modules,
+            self.settings.limits,
         )  # fmt: skip
 
     def workspace(self, session: str) -> Workspace:
@@ -86,9 +101,6 @@ class App:
         except OSError as error:
             raise StorageError(f"cannot write in {self.home.root}: {error.strerror}", _CHOOSE_HOME) from error
         return Workspace({**roots, **self.outside}, hidden=(self.home.root,))
-
-    def _parts(self) -> Parts:
-        return Parts(self.home.root, self.device, self.settings.limits, self.environ)
 
 
 _CHOOSE_HOME = "Make the folder writable, or choose another with PALMCLAW_HOME."
@@ -113,21 +125,22 @@ async def opened(app: App, approver: Approver, purpose: str = "chat") -> AsyncIt
 
     Raises ConfigError, HomeBusy, StorageError.
     """
-    provider = app.provider()
+    services = app.services
+    services.provider(services.chosen("").service)  # what is wrong with it is said before anything is opened
     async with AsyncExitStack() as stack:
         lock = HomeLock(app.home.lock)
         lock.acquire(purpose)
         stack.callback(lock.release)
         app.database = Database(app.home.database)
         stack.push_async_callback(app.database.close)
-        stack.push_async_callback(provider.close)
+        stack.push_async_callback(app.models().close)
         _log_to(app.home)
-        turns = _turns(app, approver, provider)
+        turns = _turns(app, approver)
         await turns.recover()
         yield turns
 
 
-def _turns(app: App, approver: Approver, provider: Provider) -> Turns:
+def _turns(app: App, approver: Approver) -> Turns:
     sessions, journal = Sessions(app.database), CallJournal(app.database)
     ports = Ports(approver, Approvals(app.database), app.device, journal)
     limits, disabled, marks = app.settings.limits, app.settings.tools.disabled, Marks(app.home.marks)
@@ -135,9 +148,9 @@ def _turns(app: App, approver: Approver, provider: Provider) -> Turns:
     def agent(session: str) -> Agent:
         workspace = app.workspace(session)
         toolbox = Toolbox(app.tools, workspace, ports, limits, _services(app, workspace, marks), disabled)
-        return Agent(provider, app.context(sessions, provider), toolbox, limits)
+        return Agent(app.models(), app.context(sessions), toolbox, limits)
 
-    return Turns(sessions, journal, app.device, agent, app.model or app.settings.provider_name)
+    return Turns(sessions, journal, app.device, agent, str(app.services.chosen("")))
 
 
 def policy() -> str:
@@ -159,11 +172,10 @@ def _services(app: App, workspace: Workspace, marks: Marks) -> dict[Service[Any]
 
 def _described(tools: plugins.Tools, modules: dict[str, Module]) -> plugins.Tools:
     """`find_tools` says which families there are; the list is data, so an installed family appears in it."""
-    families = "; ".join(
-        f"{m.name} ({m.about})" for m in sorted(modules.values(), key=lambda m: m.name) if not m.always
-    )
+    ordered = sorted((m for m in modules.values() if not m.always), key=lambda m: m.name)
+    families = "; ".join(f"{m.name} ({m.about})" if m.about else m.name for m in ordered)
     finder = tools["find_tools"]
-    return tools.having(replace(finder, description=f"{finder.description} {families}."))
+    return tools.having(replace(finder, description=f"{finder.description} {families}"))
 
 
 def _without_disabled(settings: Settings, tools: plugins.Tools, modules: dict[str, Module]) -> dict[str, Module]:

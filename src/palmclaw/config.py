@@ -5,16 +5,17 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import BadArguments, ConfigError, StorageError
 from palmclaw.core.limits import Limits
 from palmclaw.guard.durable import replaced
+from palmclaw.net.endpoints import origin
 from palmclaw.paths import Home
+from palmclaw.runtime.budget import BudgetSettings
 
 ENVIRONMENT = {
     "PALMCLAW_PROVIDER": "name",
@@ -39,20 +40,42 @@ class FileSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredKey:
+    """A key with the origin that it was set for, and that alone it is sent to; empty: the configured one."""
+
+    api_key: str = field(repr=False)
+    origin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
-    """The whole configuration. `provider` and `device` are decoded by the extension they name."""
+    """The whole configuration. `provider` and `device` are decoded by the extension they name.
+
+    `services` are further model services by name; `keys` come from the file of keys, by the table they belong to.
+    """
 
     provider: dict[str, Any] = field(default_factory=dict)
+    services: dict[str, dict[str, Any]] = field(default_factory=dict)
+    budget: BudgetSettings = BudgetSettings()
     device: dict[str, Any] = field(default_factory=dict)
     limits: Limits = Limits()
     tools: ToolSettings = ToolSettings()
     files: FileSettings = FileSettings()
+    keys: dict[str, StoredKey] = field(default_factory=dict, repr=False)
 
     @property
     def provider_name(self) -> str:
-        """The service asked for; an address without a name means any OpenAI-compatible server."""
+        """The service asked for; an address without a name is a server of the person's own."""
         named = self.provider.get("name")
-        return str(named) if named else "openai_chat" if self.provider.get("base_url") else "offline"
+        return str(named) if named else "custom" if self.provider.get("base_url") else "offline"
+
+    @property
+    def fallbacks(self) -> tuple[str, ...]:
+        """The models that may take the place of one that fails, in their order."""
+        written = self.provider.get("fallbacks", [])
+        if not isinstance(written, list) or not all(isinstance(name, str) for name in written):
+            raise ConfigError("provider.fallbacks", 'must be a list such as ["groq", "offline"]')
+        return tuple(written)
 
     @property
     def device_name(self) -> str:
@@ -61,24 +84,24 @@ class Settings:
 
 def load(home: Home, environ: Mapping[str, str]) -> Settings:
     """The configuration as it holds now. Raises ConfigError naming file, line and key."""
-    table = read(home.config)
-    key = stored_key(home)
-    provider = table.get("provider", {})
-    if key and isinstance(provider, dict) and "api_key" not in provider:
-        table["provider"] = {**provider, "api_key": key}
-    settings = decoded(table, home.config)
+    settings = decoded(read(home.config), home.config)
     chosen = {field: environ[name] for name, field in ENVIRONMENT.items() if environ.get(name)}
-    return _with_provider(settings, {**_without_foreign_key(settings.provider, chosen), **chosen})
+    provider = {**_of_the_same_service(settings.provider, chosen), **chosen}
+    return replace(settings, provider=provider, keys=_bound(stored_keys(home), settings.provider))
 
 
-def stored_key(home: Home) -> str:
-    """The key in the file of its own, or an empty text. Raises ConfigError for a file of another shape."""
-    provider = read(home.secrets).get("provider", {})
-    key = provider.get("api_key", "") if isinstance(provider, dict) else None
-    if not isinstance(key, str):
+def stored_keys(home: Home) -> dict[str, StoredKey]:
+    """The keys of the file of their own, by the table they belong to (`provider`, `services.NAME`).
+
+    Raises ConfigError for a file of another shape.
+    """
+    written = read(home.secrets)
+    tables = {"provider": written.get("provider"), **_prefixed(written.get("services"))}
+    try:
+        return {place: decode(StoredKey, table) for place, table in tables.items() if table is not None}
+    except BadArguments as error:
         hint = "Set the key again: palmclaw config set provider.api_key KEY"
-        raise ConfigError("", f"{home.secrets}: expected a text provider.api_key", hint)
-    return key
+        raise ConfigError("", f"{home.secrets}: expected a text provider.api_key", hint) from error
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -96,6 +119,8 @@ def read(path: Path) -> dict[str, Any]:
 def decoded(table: dict[str, Any], path: Path) -> Settings:
     """Check a table against the known settings."""
     try:
+        if "keys" in table:
+            raise BadArguments(("keys: no such field",))
         return decode(Settings, table)
     except BadArguments as error:
         text = path.read_text("utf-8") if path.exists() else ""
@@ -105,9 +130,14 @@ def decoded(table: dict[str, Any], path: Path) -> Settings:
 
 def known_keys() -> list[str]:
     """Every setting that has a place of its own, as dotted keys."""
-    provider = ["name", "model", "base_url", "api_key", "proxy"]
-    limits = [f.name for f in fields(Limits)]
-    names = {"provider": provider, "device": ["name"], "limits": limits, "tools": ["disabled"], "files": ["outside"]}
+    names = {
+        "provider": ["name", "model", "base_url", "api_key", "fallbacks", "protocol", "proxy", "ca_file", "allow_http"],
+        "budget": [f.name for f in fields(BudgetSettings)],
+        "device": ["name"],
+        "limits": [f.name for f in fields(Limits)],
+        "tools": ["disabled"],
+        "files": ["outside"],
+    }
     return [f"{table}.{key}" for table, keys in names.items() for key in keys]
 
 
@@ -136,14 +166,25 @@ def _outside(text: str, home: Home) -> Path:
     return path
 
 
-def _with_provider(settings: Settings, provider: dict[str, Any]) -> Settings:
-    return Settings(provider, settings.device, settings.limits, settings.tools, settings.files)
+def _prefixed(services: Any) -> dict[str, Any]:
+    return {f"services.{name}": table for name, table in services.items()} if isinstance(services, dict) else {}
 
 
-def _without_foreign_key(provider: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
-    """A stored key belongs to the stored address: it never travels to one that the environment names."""
+def _bound(keys: dict[str, StoredKey], provider: dict[str, Any]) -> dict[str, StoredKey]:
+    """A key that was stored without an origin belongs to the address that the file names."""
+    found = keys.get("provider")
+    address = str(provider.get("base_url", ""))
+    if found is None or found.origin or not address:
+        return keys
+    return {**keys, "provider": replace(found, origin=origin(address))}
+
+
+def _of_the_same_service(provider: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
+    """What was written for one service never travels to another that the environment names: no key, no header."""
+    if chosen.get("name", provider.get("name")) != provider.get("name"):
+        return {name: value for name, value in provider.items() if name in ("fallbacks", "proxy")}
     stored, wanted = str(provider.get("base_url", "")), chosen.get("base_url", "")
-    if not wanted or urlsplit(stored)[:2] == urlsplit(wanted)[:2]:
+    if not wanted or origin(stored) == origin(wanted):
         return provider
     return {name: value for name, value in provider.items() if name not in ("api_key", "headers")}
 

@@ -47,6 +47,14 @@ class Home:
         return self.root / "tainted.json"
 
     @property
+    def media(self) -> Path:
+        return self.root / "media"
+
+    @property
+    def findings(self) -> Path:
+        return self.root / "findings.json"
+
+    @property
     def shared(self) -> Path:
         return self.root / "shared"
 

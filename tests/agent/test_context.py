@@ -1,7 +1,7 @@
 """What a request is built from: window, routing, the order of its bytes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palmclaw.agent.context import SessionContext, stamped
+from palmclaw.agent.context import MEDIA_BYTES, SessionContext, stamped
 from palmclaw.agent.routing import IDLE, ModuleRoutes
 from palmclaw.agent.turn import Turn
 from palmclaw.agent.window import LEFT_OUT, shown, weight
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, Role, Stamp, Text, ToolCall, ToolResult, user_message
-from palmclaw.core.ports import Tail
+from palmclaw.core.ports import Snapshot, Tail
 from palmclaw.core.tools import Effect, Module, Tool
 from tests.agent.kit import Nothing
 
@@ -47,17 +47,18 @@ TOOLS = {
 
 
 @dataclass
-class Clock:
-    at: datetime = NOW
-
-    def now(self) -> datetime:
-        return self.at
-
-
-@dataclass
 class Log:
+    """A session's log and its snapshot, in memory."""
+
     messages: Sequence[Message]
     asked: list[int] = field(default_factory=list)
+    snapshots: dict[str, Snapshot] = field(default_factory=dict)
+
+    async def snapshot(self, session: str) -> Snapshot | None:
+        return self.snapshots.get(session)
+
+    async def keep(self, session: str, snapshot: Snapshot) -> None:
+        self.snapshots[session] = snapshot
 
     async def tail(self, session: str, count: int) -> Tail:
         self.asked.append(count)
@@ -65,9 +66,35 @@ class Log:
         return Tail(start, tuple(self.messages[start:]))
 
 
-def context(log: Log, clock: Clock | None = None, **more: Any) -> SessionContext:
-    routes = ModuleRoutes(MODULES, TOOLS, (clock or Clock()).now)
-    return SessionContext("policy", "m", log, routes, TOOLS, MODULES, Limits(), **more)
+@dataclass
+class Facts:
+    """What is known of the models: `free` ones cost nothing; every other one takes PNG."""
+
+    free: str = "free"
+
+    def is_local(self, reference: str) -> bool:
+        return reference == self.free
+
+    def takes(self, reference: str) -> frozenset[str]:
+        return frozenset({"image/png"})
+
+
+@dataclass
+class Album:
+    """Attachments in memory."""
+
+    kept: dict[str, bytes] = field(default_factory=dict)
+
+    async def put(self, content: bytes, mime: str, name: str) -> Media:
+        raise NotImplementedError
+
+    async def get(self, media_id: str) -> bytes | None:
+        return self.kept.get(media_id)
+
+
+def context(log: Log, album: Album | None = None, policy: str = "policy") -> SessionContext:
+    routes = ModuleRoutes(MODULES, TOOLS)
+    return SessionContext(policy, log, log, album or Album(), Facts(), routes, TOOLS, MODULES, Limits())
 
 
 def names(tools: Sequence[Tool]) -> list[str]:
@@ -76,7 +103,7 @@ def names(tools: Sequence[Tool]) -> list[str]:
 
 async def test_hi_carries_the_always_on_tools_only() -> None:
     request = await context(Log([user_message("hi")])).request(Turn("s", "t"))
-    assert (request.system, names(request.tools), request.model) == ("policy", ["ask", "zoom"], "m")
+    assert (request.system, names(request.tools), request.model) == ("policy", ["ask", "zoom"], "")
 
 
 async def test_a_word_brings_its_module_what_it_requires_and_its_rule() -> None:
@@ -95,20 +122,81 @@ async def test_only_the_last_four_user_messages_are_heard_but_the_set_only_grows
     assert names((await grown.request(Turn("other", "t"))).tools) == ["ask", "zoom"]
 
 
+def later(text: str, after: timedelta) -> Message:
+    return replace(user_message(text), at=NOW + after)
+
+
 async def test_after_idling_the_set_starts_anew() -> None:
-    clock, log = Clock(), Log([user_message("torch")])
-    built = context(log, clock)
+    log = Log([later("torch", timedelta())])
+    built = context(log)
     await built.request(Turn("s", "t"))
-    log.messages = [user_message("hm")]
-    clock.at += IDLE - timedelta(seconds=1)
+    log.messages = [*log.messages, later("hm", IDLE)]
     assert names((await built.request(Turn("s", "t"))).tools) == ["ask", "light", "zoom"]
-    clock.at += IDLE
+    log.messages = [later("hm", IDLE), later("hm", 2 * IDLE + timedelta(seconds=1))]
     assert names((await built.request(Turn("s", "t"))).tools) == ["ask", "zoom"]
 
 
+async def test_a_turn_may_last_longer_than_idling() -> None:
+    log = Log([later("torch", timedelta())])
+    built = context(log)
+    await built.request(Turn("s", "t"))
+    calling = Message(Role.ASSISTANT, (ToolCall("c", "light"),), at=NOW)
+    answered = Message(Role.TOOL, (ToolResult("c", "light", "{}"),), at=NOW + 2 * IDLE)
+    log.messages = [user_message("hm"), calling, answered]
+    assert names((await built.request(Turn("s", "t"))).tools) == ["ask", "light", "zoom"]
+
+
+async def test_a_restart_changes_nothing_of_what_a_request_begins_with() -> None:
+    log = Log([user_message("torch")])
+    first = await context(log).request(Turn("s", "t"))
+    log.messages = [*log.messages, *[user_message("hm")] * 4]
+    after = await context(log, policy="another policy").request(Turn("s", "t"))
+    assert (after.system, after.tools) == (first.system, first.tools)
+    log.messages = [*log.messages, user_message("text her")]
+    grown = await context(log, policy="another policy").request(Turn("s", "t"))
+    assert (grown.system, names(grown.tools)) == (
+        "another policy\nLook up numbers.",
+        ["ask", "find", "light", "send", "zoom"],
+    )
+
+
+async def test_a_family_that_is_no_longer_there_is_left_out() -> None:
+    log = Log([user_message("hi")], snapshots={"s": Snapshot(frozenset({"base", "gone"}), "old")})
+    request = await context(log).request(Turn("s", "t"))
+    assert (request.system, names(request.tools)) == ("policy", ["ask", "zoom"])
+
+
+async def test_a_preview_keeps_nothing() -> None:
+    log = Log([])
+    request = await context(log).previewed("s", "", Tail(0, (user_message("torch"),)))
+    assert names(request.tools) == ["ask", "light", "zoom"]
+    assert log.snapshots == {}
+
+
 async def test_a_provider_that_costs_nothing_gets_every_tool() -> None:
-    request = await context(Log([user_message("hi")]), route=False).request(Turn("s", "t"))
-    assert names(request.tools) == sorted(TOOLS)
+    log = Log([user_message("hi")])
+    turn = Turn("s", "t", model="free")
+    request = await context(log).request(turn)
+    assert (names(request.tools), request.model, log.snapshots) == (sorted(TOOLS), "free", {})
+
+
+PICTURE = Media("a", "image/png", "a.png")
+
+
+async def test_the_model_sees_what_it_takes_and_what_is_still_there() -> None:
+    paper = Media("b", "application/pdf", "b.pdf")
+    gone = Media("c", "image/png", "c.png")
+    log = Log([stamped("look", NOW, (PICTURE, paper, gone))])
+    request = await context(log, Album({"a": b"1", "b": b"2"})).request(Turn("s", "t"))
+    assert request.media == {"a": b"1"}
+    assert log.messages[0].tainted
+
+
+async def test_the_newest_attachments_are_seen_when_there_are_too_many() -> None:
+    other = Media("b", "image/png", "b.png")
+    log = Log([stamped("old", NOW, (PICTURE,)), stamped("new", NOW, (other,))])
+    album = Album({"a": b"1", "b": b"2" * MEDIA_BYTES})
+    assert (await context(log, album).request(Turn("s", "t"))).media == {"b": album.kept["b"]}
 
 
 async def test_the_owners_words_are_not_a_strangers() -> None:
@@ -130,9 +218,9 @@ async def test_the_owners_words_are_not_a_strangers() -> None:
     ],
 )
 def test_finding_tools_by_need(need: str, found: list[str]) -> None:
-    routes = ModuleRoutes(MODULES, TOOLS, Clock().now)
+    routes = ModuleRoutes(MODULES, TOOLS)
     assert names(routes.find("s", need)) == found
-    assert routes.awake("s") == frozenset(TOOLS[n].module for n in found)
+    assert routes.wake("s", []) == {"base", *(TOOLS[n].module for n in found)}
 
 
 def test_the_stamp_is_short_and_says_the_moment() -> None:

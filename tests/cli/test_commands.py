@@ -9,12 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unicodedata import east_asian_width
 
 import pytest
 from click.testing import CliRunner, Result
 
+from palmclaw.cli.counting import tokenizer
 from palmclaw.cli.main import COMMANDS, SUMMARIES, cli, main
 from palmclaw.core.errors import PalmclawError
+from palmclaw.core.text import tokens
 
 
 @pytest.fixture(autouse=True)
@@ -177,6 +180,49 @@ def test_the_prompt_is_what_would_go_out() -> None:
     assert not (Path(os.environ["PALMCLAW_HOME"]) / "palmclaw.db").exists()
 
 
+def test_what_each_part_of_a_request_costs_is_counted() -> None:
+    found = json.loads(run("prompt", "text Mei Lin", "--tokens", "--json").stdout)
+    assert set(found) == {"tokenizer", "total", "parts"}
+    assert found["tokenizer"] == "o200k_base"
+    assert [p["name"] for p in found["parts"]] == [
+        "policy", "tools: base", "tools: contacts", "tools: messages", "history", "message", "rest",
+    ]  # fmt: skip
+    body = json.loads(run("prompt", "text Mei Lin", "--json").stdout)
+    whole = tokenizer({}).count(json.dumps(body, ensure_ascii=False, separators=(",", ":")))
+    assert found["total"] == sum(p["tokens"] for p in found["parts"]) == pytest.approx(whole, rel=0.02)
+    assert not (Path(os.environ["PALMCLAW_HOME"]) / "palmclaw.db").exists()
+
+
+def test_without_a_tokenizer_it_is_estimated_and_says_so(home: Path) -> None:
+    start = "import sys; sys.modules |= dict.fromkeys(('bpe_openai', 'tiktoken'))\n"
+    start += "from palmclaw.cli.main import main; main(sys.argv[1:])"
+    command = [sys.executable, "-c", start, "prompt", "text Mei Lin", "--tokens"]
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout)
+    body = json.loads(run("prompt", "text Mei Lin", "--json").stdout)
+    whole = tokens(json.dumps(body, ensure_ascii=False, separators=(",", ":")))
+    assert found["tokenizer"] == "estimate"
+    assert found["total"] == sum(p["tokens"] for p in found["parts"]) == pytest.approx(whole, rel=0.02)
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert shown.endswith("  in all\nEstimated; to count tokens:\npip install bpe-openai\n")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", ["policy and rules", "tools: messages", "history (0 messages)", "counted with o200k_base"]),
+        ("zh", ["策略和规则", "工具：messages", "历史（0 条消息）", "由 o200k_base 计得"]),
+    ],
+)
+def test_the_costs_fit_a_phone(language: str, said: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("PALMCLAW_LANG", language)
+    text = run("prompt", "remind me to text Mei Lin, and save it to a file", "--tokens").stdout
+    assert [words for words in said if words not in text] == []
+    assert re.search(r"\bsms_send \d+\b", text)
+    assert max(sum(1 + (east_asian_width(c) in "WF") for c in line) for line in text.splitlines()) <= 40
+
+
 # config
 
 
@@ -230,7 +276,7 @@ def test_a_wrong_setting_is_refused_and_the_file_left_alone(home: Path, key: str
 @pytest.mark.parametrize(
     ("key", "value", "problem"),
     [
-        ("provider.name", "oracle", "no provider named 'oracle'"),
+        ("provider.name", "oracle", "no service named 'oracle'"),
         ("provider.nope", "x", "nope: no such field"),
         ("device.name", "toaster", "no device named 'toaster'"),
         ("tools.disabled", "[1", "is no list"),
@@ -288,7 +334,7 @@ def test_an_unknown_setting_is_not_shown() -> None:
         ("[tools]\ndisabled = ['nothing']\n", "no tool named nothing"),
         ("[device]\nname = 'toaster'\n", "no device named 'toaster'"),
         ("[device]\nzoone = 'x'\n", "zoone: no such field"),
-        ("[provider]\nname = 'oracle'\n", "no provider named 'oracle'"),
+        ("[provider]\nname = 'oracle'\n", "no service named 'oracle'"),
     ],
 )
 def test_a_corrupt_configuration_is_named_and_left_alone(home: Path, text: str, problem: str) -> None:
@@ -378,6 +424,7 @@ def test_the_doctor_finds_a_new_home_well() -> None:
         "database",
         "phone",
         "model",
+        "fallbacks",
     }
 
 
@@ -398,7 +445,7 @@ def test_the_doctor_asks_whether_the_service_is_there() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         address = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
         run("config", "set", "provider.base_url", address)
-        assert f"✓ model: openai_chat  at {address}" in run("doctor").stdout
+        assert f"✓ model: custom at {address}" in run("doctor").stdout
         with server.accept()[0] as asked:
             assert asked.recv(100) == b""  # nothing was asked, and no key was sent
     assert "✗ model: nobody answers" in run("doctor", fails=True).stdout
@@ -406,7 +453,7 @@ def test_the_doctor_asks_whether_the_service_is_there() -> None:
 
 def test_the_doctor_notices_a_model_without_an_address() -> None:
     run("config", "set", "provider.model", "m")
-    assert "provider.model is set: without an address" in run("doctor", fails=True).stdout
+    assert "provider.model is set: without a service" in run("doctor", fails=True).stdout
 
 
 def test_a_key_is_asked_for_without_being_shown(home: Path) -> None:

@@ -225,3 +225,38 @@ def test_an_unclear_answer_is_asked_once_more_and_then_is_a_no(terminal: Termina
         t.shows(r"\[n\]o")
         t.type("perhaps\r")
     t.shows("said no.*Over.*›")
+
+
+def test_another_model_for_this_conversation_alone(terminal: Terminals) -> None:
+    t = terminal(steps=[{"text": "scripted answer"}])
+    t.shows("›")
+    for command, answer in (
+        ("/model offline", "From now on here: offline"),
+        ("turn the torch on", "torch is on"),
+        ("/model", "offline"),
+        ("/model nonesuch", "no service named"),
+        ("/new", "New conversation"),
+        ("hello", "scripted answer"),
+        ("/sessions main", "Conversation: main"),
+        ("turn the torch off", "torch is off"),
+        ("/model default", "From now on here: scripted"),
+    ):
+        t.type(f"{command}\r")
+        t.shows(f"{answer}.*›")
+
+
+def test_a_file_goes_with_the_next_message(terminal: Terminals, home_dir: Path, tmp_path: Path) -> None:
+    (tmp_path / "cat.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    t = terminal(steps=[{"text": "I see"}])
+    t.shows("›")
+    t.type(f"/attach {tmp_path / 'gone.png'}\r")
+    t.shows("no such file.*›")
+    t.type(f"/attach {tmp_path / 'cat.png'}\r")
+    t.shows("Goes with your next message.*›")
+    t.type("look\r")
+    t.shows("I see.*›")
+    t.type("/exit\r")
+    assert t.ends() == 0
+    command = [sys.executable, "-m", "palmclaw", "sessions", "show", "main", "--json"]
+    messages = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    assert [p["name"] for p in messages[0]["parts"] if p["type"] == "media"] == ["cat.png"]

@@ -28,6 +28,7 @@ from palmclaw.providers.scripted import Scripted
 from palmclaw.runtime.turns import Turns
 from palmclaw.storage.database import Database, Work
 from palmclaw.storage.journal import Approvals, CallJournal
+from palmclaw.storage.media import MediaFolder
 from palmclaw.storage.sessions import Sessions
 from tests.agent.kit import Person, PhonePermissions
 
@@ -80,6 +81,16 @@ class Clock:
         return datetime(2026, 6, 15, 9, tzinfo=UTC)
 
 
+class Facts:
+    """A model that costs something and takes no attachments."""
+
+    def is_local(self, reference: str) -> bool:
+        return False
+
+    def takes(self, reference: str) -> frozenset[str]:
+        return frozenset()
+
+
 def made(folder: Path, step: Steps, script: list[Any]) -> tuple[Turns, FragileDatabase]:
     """Everything a turn needs, over the database in `folder`."""
     database = FragileDatabase(folder / "palmclaw.db", step=step)
@@ -104,8 +115,8 @@ def made(folder: Path, step: Steps, script: list[Any]) -> tuple[Turns, FragileDa
     modules = {"test": Module("test", "test", always=True, tools=tuple(tools))}
     sessions, journal = Sessions(database), CallJournal(database)
     ports = Ports(Person(), Approvals(database), PhonePermissions(), journal)
-    routes = ModuleRoutes(modules, tools, Clock().now)
-    context = SessionContext("policy", "", sessions, routes, tools, modules, Limits())
+    routes, media = ModuleRoutes(modules, tools), MediaFolder(folder / "media")
+    context = SessionContext("policy", sessions, sessions, media, Facts(), routes, tools, modules, Limits())
     toolbox = Toolbox(tools, Workspace({"session": folder, "shared": folder}), ports)
     provider = Scripted(script)
     return Turns(sessions, journal, Clock(), lambda session: Agent(provider, context, toolbox)), database

@@ -50,7 +50,7 @@ async def test_a_failed_transaction_leaves_nothing(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
 
     def work(db: sqlite3.Connection) -> None:
-        db.execute("INSERT INTO session VALUES ('s', '', '', '')")
+        db.execute("INSERT INTO session (id, created, updated) VALUES ('s', '', '')")
         db.execute("INSERT INTO nowhere VALUES (1)")
 
     with pytest.raises(StorageError, match="nowhere"):

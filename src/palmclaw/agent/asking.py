@@ -7,13 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from palmclaw.agent.colour import coloured
 from palmclaw.agent.interrupt import Interrupt, until
-from palmclaw.core.events import ReasoningDelta, TextDelta
+from palmclaw.core.events import ModelChanged, ReasoningDelta, Retrying, TextDelta
 from palmclaw.core.messages import Message, Part, Reasoning, Role, Text, ToolCall, utc_now
-from palmclaw.core.ports import Delta, Provider, Reply, Request
+from palmclaw.core.ports import Provider, Reply, Request
 from palmclaw.core.session import projected
 from palmclaw.core.textcalls import calls_in_text
 
 _MAY_BE_CALL = re.compile(r"\s*(?:$|[\[{<`])")
+Seen = TextDelta | ReasoningDelta | Retrying | ModelChanged
 _NOISE = re.compile(r"[\s\\\"']+")
 
 
@@ -32,7 +33,7 @@ class Asking:
     _held: str = ""
     _thought: list[str] = field(default_factory=list)
 
-    async def deltas(self, interrupt: Interrupt) -> AsyncIterator[TextDelta | ReasoningDelta]:
+    async def deltas(self, interrupt: Interrupt) -> AsyncIterator[Seen]:
         """What is seen while the model speaks. Raises ProviderError and Interrupted."""
         async for item in until(self.provider.stream(self.request), interrupt):
             if isinstance(item, Reply):
@@ -50,11 +51,11 @@ class Asking:
         text = self.shown + self._held
         return (*thought, Text(text)) if text.strip() else ()
 
-    def _seen(self, item: Delta) -> TextDelta | ReasoningDelta | None:
+    def _seen(self, item: Seen) -> Seen | None:
         if isinstance(item, ReasoningDelta):
             self._thought.append(item.text)
+        if not isinstance(item, TextDelta):
             return item
-        assert isinstance(item, TextDelta)
         if not self.shown and _MAY_BE_CALL.match(self._held + item.text):
             self._held += item.text
             return None

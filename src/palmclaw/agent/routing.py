@@ -1,8 +1,8 @@
-"""Keeps each session's awake tool families: woken by the owner's words or by `find_tools`, asleep after idling."""
+"""Knows each session's awake tool families: woken by the owner's words or by `find_tools`, asleep after idling."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from palmclaw.core.modules import expanded, matched
 from palmclaw.core.tools import Module, Tool
@@ -16,17 +16,15 @@ class ModuleRoutes:
 
     modules: Mapping[str, Module]
     tools: Mapping[str, Tool]
-    now: Callable[[], datetime]
-    _awake: dict[str, tuple[datetime, frozenset[str]]] = field(default_factory=dict)
+    _awake: dict[str, frozenset[str]] = field(default_factory=dict)
 
-    def awake(self, session: str) -> frozenset[str]:
-        at, names = self._awake.get(session, (self.now(), frozenset()))
-        return names if self.now() - at < IDLE else frozenset()
-
-    def wake(self, session: str, texts: Sequence[str]) -> frozenset[str]:
-        names = self.awake(session) | matched(self.modules, texts)
-        self._awake[session] = (self.now(), names)
-        return names
+    def wake(
+        self, session: str, texts: Sequence[str], before: frozenset[str] = frozenset(), *, anew: bool = False
+    ) -> frozenset[str]:
+        """Wake what the texts speak of, beside what was awake `before`; `anew` lets the session begin from nothing."""
+        kept = frozenset() if anew else self._awake.get(session, frozenset())
+        self._awake[session] = kept | before | matched(self.modules, texts)
+        return self._awake[session]
 
     def find(self, session: str, need: str) -> Sequence[Tool]:
         """The tools of families whose keywords, names or descriptions share a word with the need."""
@@ -36,5 +34,5 @@ class ModuleRoutes:
             words = {w for w in need.lower().split() if len(w) > 3}
             found = {t.module for t in self.tools.values() if words & set(t.description.lower().split())}
         names = expanded(self.modules, found)
-        self._awake[session] = (self.now(), self.awake(session) | names)
+        self._awake[session] = self._awake.get(session, frozenset()) | names
         return [self.tools[tool] for name in sorted(names) for tool in self.modules[name].tools]

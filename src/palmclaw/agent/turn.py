@@ -12,8 +12,9 @@ from palmclaw.core.tools import Effect
 class Turn:
     """Belongs to one turn alone, so that two conversations never share a decision.
 
-    `task` is the message that began it, `words` all the owner's own words in the window; `tainted` and `private`
-    describe the current request; `addresses` are where a job may send without being asked.
+    `task` is the message that began it, `words` all the owner's own words in the window; `model` is asked, as people
+    write it (empty: the configured one); `tainted` and `private` describe the current request; `addresses` are where
+    a job may send without being asked.
     """
 
     session: str
@@ -21,6 +22,7 @@ class Turn:
     origin: Origin = Origin.OWNER
     interrupt: Interrupt = field(default_factory=Interrupt)
     task: str = ""
+    model: str = ""
     words: str = ""
     tainted: bool = False
     private: bool = False

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from palmclaw.core.limits import Limits
-from palmclaw.core.messages import Message, Role
+from palmclaw.core.messages import Media, Message, Reasoning, Role, Stamp, Text, ToolCall, ToolResult
 from palmclaw.core.ports import Tail
 from palmclaw.core.session import chain_start, projected
 from palmclaw.core.text import tokens
@@ -12,6 +12,8 @@ from palmclaw.core.text import tokens
 LEFT_OUT = "(left out to save room; call again if it is needed)"
 LIGHT = 20
 KEPT_RESULTS = 4
+MEDIA = 1_600
+"""Tokens of an image, or of a page or two of a document."""
 
 
 def shown(tail: Tail, limits: Limits) -> tuple[Message, ...]:
@@ -30,7 +32,7 @@ def shown(tail: Tail, limits: Limits) -> tuple[Message, ...]:
 
 def weight(message: Message) -> int:
     """About how many tokens a message costs."""
-    return 4 + sum(tokens(_words(part)) for part in message.parts)
+    return 4 + sum(MEDIA if isinstance(part, Media) else tokens(_words(part)) for part in message.parts)
 
 
 def _lightened(messages: tuple[Message, ...], budget: int) -> tuple[Message, ...]:
@@ -54,11 +56,10 @@ def _light(message: Message) -> Message:
     return replace(message, parts=parts)
 
 
-def _words(part: object) -> str:
-    for name in ("text", "content", "arguments"):
-        if (value := getattr(part, name, None)) is not None:
-            return value if isinstance(value, str) else repr(value)
-    return ""
+def _words(part: Text | Stamp | Reasoning | ToolCall | ToolResult) -> str:
+    if isinstance(part, ToolCall):
+        return repr(part.arguments)
+    return part.content if isinstance(part, ToolResult) else part.text
 
 
 def _step_start(tail: Tail, limit: int) -> int:

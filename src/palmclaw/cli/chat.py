@@ -8,12 +8,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TextIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from palmclaw.agent.interrupt import Interrupt
 from palmclaw.app import App, assembled, opened
+from palmclaw.cli.attachments import Attached, attached
 from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.codec import encode
@@ -22,6 +24,7 @@ from palmclaw.core.ports import Approver, Inbound
 from palmclaw.core.text import whole
 from palmclaw.runtime.approvals import FixedApprover
 from palmclaw.runtime.turns import Turns
+from palmclaw.storage.media import MediaFolder
 
 if TYPE_CHECKING:
     from palmclaw.cli.screen import Screen
@@ -43,8 +46,12 @@ FAILED, STOPPED = 1, 130
 @click.option(
     "--device", default="", metavar="NAME", help="Which phone: virtual (the default) or an installed backend."
 )
+@click.option("--model", default="", metavar="NAME", help="For this once: SERVICE/MODEL, SERVICE or MODEL.")
+@click.option(
+    "--file", "-f", "paths", multiple=True, type=click.Path(path_type=Path), help="Attach an image, a PDF or a text."
+)
 @click.option("--quiet", "-q", is_flag=True, help="Only the answer and errors.")  # fmt: skip
-def chat(text: str | None, as_json: bool, approve: str | None, session: str, device: str, quiet: bool) -> None:
+def chat(text: str | None, approve: str | None, session: str, device: str, paths: tuple[Path, ...], **how: Any) -> None:
     """Talk to the agent.
 
     With TEXT (or - for standard input) it answers that one message: the answer on stdout, everything else on
@@ -53,6 +60,8 @@ def chat(text: str | None, as_json: bool, approve: str | None, session: str, dev
     \b
     palmclaw chat "How much battery is left?"
     palmclaw chat --approve never "text Mei Lin that I'm late"
+    palmclaw chat --model offline "turn the torch on"
+    palmclaw chat --file photo.jpg "what is this?"
     echo "what's on my calendar?" | palmclaw chat -
     """
     message = given(text)
@@ -60,20 +69,31 @@ def chat(text: str | None, as_json: bool, approve: str | None, session: str, dev
         raise click.UsageError('the message is empty; say something: palmclaw chat "How much battery is left?"')
     session = whole(session)
     app = assembled(os.environ, device=device)
-    talk = Talk(app, texts(os.environ), session, as_json, quiet, message is not None)
+    app.services.chosen(how["model"])
+    style = Style(how["as_json"], how["quiet"], one_shot=message is not None)
+    talk = Talk(app, texts(os.environ), session, style, how["model"], attached(paths))
     sys.exit(asyncio.run(talk.once(message, approve) if message is not None else talk.conversation(approve)))
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How a turn is shown."""
+
+    as_json: bool = False
+    quiet: bool = False
+    one_shot: bool = False
 
 
 @dataclass(slots=True)
 class Talk:
-    """One run of the command."""
+    """One run of the command. `model` is for every turn of it; `files` go with the next message."""
 
     app: App
     texts: Texts
     session: str
-    as_json: bool
-    quiet: bool
-    one_shot: bool
+    style: Style
+    model: str = ""
+    files: tuple[Attached, ...] = ()
     interrupt: Interrupt = field(default_factory=Interrupt)
     _screen: "Plain | Screen | None" = None
 
@@ -94,7 +114,11 @@ class Talk:
         """Run one turn and show it."""
         self.interrupt = Interrupt()
         code = FAILED
-        async for event in turns.run(Inbound(self.session, message), self.interrupt):
+        store, files = MediaFolder(self.app.home.media), self.files
+        media = tuple([await store.put(f.content, f.mime, f.name) for f in files])
+        self.files = ()
+        inbound = Inbound(self.session, message, model=self.model, media=media)
+        async for event in turns.run(inbound, self.interrupt):
             self._show(event)
             if isinstance(event, TurnEnded):
                 code = exit_code(event)
@@ -106,7 +130,7 @@ class Talk:
             return FixedApprover(Answer.ONCE)
         if approve == "never":
             return FixedApprover(Answer.NO)
-        if self.as_json or not on_terminal(sys.stdin, sys.stderr):
+        if self.style.as_json or not on_terminal(sys.stdin, sys.stderr):
             return FixedApprover(Answer.UNASKED)
         return self
 
@@ -123,14 +147,14 @@ class Talk:
         return self._screen
 
     def _made(self) -> "Plain | Screen":
-        if self.one_shot and not on_terminal(sys.stdout):
-            return Plain(self.texts, self.quiet)
+        if self.style.one_shot and not on_terminal(sys.stdout):
+            return Plain(self.texts, self.style.quiet)
         from palmclaw.cli.screen import terminal
 
-        return terminal(self.texts, one_shot=self.one_shot, quiet=self.quiet)
+        return terminal(self.texts, one_shot=self.style.one_shot, quiet=self.style.quiet)
 
     def _show(self, event: Event) -> None:
-        if self.as_json:
+        if self.style.as_json:
             click.echo(json.dumps(encode(event), ensure_ascii=False))
             return
         if isinstance(event, ToolEnded) and event.result.said:

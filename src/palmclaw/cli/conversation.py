@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
@@ -9,13 +10,14 @@ from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.history import FileHistory
 
 from palmclaw import __version__
+from palmclaw.cli.attachments import attached
 from palmclaw.core.errors import PalmclawError
 from palmclaw.runtime.turns import Turns
 
 if TYPE_CHECKING:
     from palmclaw.cli.chat import Talk
 
-COMMANDS = ("/help", "/new", "/stop", "/tools", "/model", "/sessions", "/exit")
+COMMANDS = ("/help", "/new", "/stop", "/tools", "/model", "/attach", "/sessions", "/exit")
 
 
 async def converse(talk: "Talk", turns: Turns) -> int:
@@ -54,7 +56,8 @@ async def command(talk: "Talk", text: str) -> bool:
         "/stop": lambda: _say(talk, talk.texts("nothing_to_stop")),
         "/new": lambda: _change(talk, f"chat-{secrets.token_hex(3)}", "new"),
         "/tools": lambda: _tools(talk),
-        "/model": lambda: _say(talk, f"{_model(talk)}\n{talk.texts('set_model')}"),
+        "/model": lambda: _change_model(talk, rest.strip()) if rest.strip() else _show_model(talk),
+        "/attach": lambda: _attach(talk, rest.strip()),
         "/sessions": lambda: _go_to(talk, rest.strip()) if rest.strip() else _sessions(talk),
     }
     action = actions.get(name)
@@ -88,6 +91,27 @@ async def _go_to(talk: "Talk", session: str) -> None:
     await _change(talk, session, "current" if session in known else "new")
 
 
+async def _show_model(talk: "Talk") -> None:
+    chosen = talk.model or await talk.app.sessions.model(talk.session)
+    note(talk, f"{talk.app.services.chosen(chosen)}\n{talk.texts('set_model')}")
+
+
+async def _change_model(talk: "Talk", name: str) -> None:
+    """Another model from the next message on, in this conversation; `default` goes back to the configured one."""
+    wanted = "" if name == "default" else name
+    services = talk.app.services
+    choice = services.chosen(wanted)
+    services.provider(choice.service)
+    await talk.app.sessions.choose_model(talk.session, wanted)
+    talk.model = ""
+    note(talk, talk.texts("model_set", model=choice))
+
+
+async def _attach(talk: "Talk", path: str) -> None:
+    talk.files = (*talk.files, *attached([Path(path)]))
+    note(talk, talk.texts("attached", name=talk.files[-1].name, mime=talk.files[-1].mime))
+
+
 async def _tools(talk: "Talk") -> None:
     for name, module in sorted(talk.app.modules.items()):
         note(talk, f"{name}: {', '.join(module.tools)}")
@@ -103,5 +127,4 @@ async def _sessions(talk: "Talk") -> None:
 
 
 def _model(talk: "Talk") -> str:
-    name, model = talk.app.settings.provider_name, talk.app.model
-    return f"{name} {model}".strip()
+    return str(talk.app.services.chosen(""))

@@ -58,7 +58,7 @@ def checked() -> list[Finding]:
     except PalmclawError as error:
         return [*findings, Finding("configuration", False, str(error), error.hint)]
     findings.append(Finding("configuration", True, str(app.home.config)))
-    checks: tuple[Callable[[App], Finding], ...] = (_home, _database, _phone, _model)
+    checks: tuple[Callable[[App], Finding], ...] = (_home, _database, _phone, _model, _fallbacks)
     return findings + [_run(check, app) for check in checks]
 
 
@@ -116,17 +116,38 @@ def _phone(app: App) -> Finding:
 
 
 def _model(app: App) -> Finding:
-    name, address = app.settings.provider_name, str(app.settings.provider.get("base_url", ""))
-    if app.provider().local:
-        set_for_nothing = [k for k in ("model", "api_key") if app.settings.provider.get(k)]
+    services = app.services
+    found = services.settled(services.chosen("").service)
+    if found.protocol in ("offline", "scripted"):
+        set_for_nothing = [k for k in ("model", "api_key") if app.settings.provider.get(k) or k == _stored(app)]
         if set_for_nothing:
-            text = f"{name}, though provider.{set_for_nothing[0]} is set: without an address no model is asked"
-            return Finding("model", False, text, "palmclaw config set provider.base_url URL")
-        return Finding("model", True, f"{name}: no model connected", "palmclaw config set provider.base_url URL")
-    if address and not _answers(address):
+            text = f"{found.name}, though provider.{set_for_nothing[0]} is set: without a service no model is asked"
+            return Finding("model", False, text, _CONNECT)
+        return Finding("model", True, f"{found.name}: no model connected", _CONNECT)
+    services.provider(found.name)
+    address = found.base_url or "its usual address"
+    if found.base_url and not _answers(found.base_url):
         mend = "Start the service, or mend the address: palmclaw config set provider.base_url URL"
         return Finding("model", False, f"nobody answers at {address}", mend)
-    return Finding("model", True, f"{name} {app.model} at {address or 'its usual address'}")
+    return Finding("model", True, f"{services.chosen('')} at {address}")
+
+
+def _fallbacks(app: App) -> Finding:
+    """The models that may take the place of one that fails: each must be set up."""
+    services = app.services
+    for reference in app.settings.fallbacks:
+        services.provider(services.chosen(reference).service)
+    named = ", ".join(str(services.chosen(reference)) for reference in app.settings.fallbacks)
+    return Finding(
+        "fallbacks", True, named or "none", "" if named else "palmclaw config set provider.fallbacks offline"
+    )
+
+
+def _stored(app: App) -> str:
+    return "api_key" if "provider" in app.settings.keys else ""
+
+
+_CONNECT = "palmclaw models lists services; palmclaw config set provider.name NAME, or provider.base_url URL"
 
 
 def _answers(address: str) -> bool:

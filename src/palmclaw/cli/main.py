@@ -18,11 +18,13 @@ COMMANDS = {
     "completion": "palmclaw.cli.completion:completion",
     "config": "palmclaw.cli.settings:config",
     "doctor": "palmclaw.cli.doctor:doctor",
+    "models": "palmclaw.cli.models:models",
     "phone": "palmclaw.cli.phone:phone",
     "prompt": "palmclaw.cli.inspect:prompt",
     "sessions": "palmclaw.cli.sessions:sessions",
     "tools": "palmclaw.cli.inspect:tools",
     "trash": "palmclaw.cli.trash:trash",
+    "usage": "palmclaw.cli.usage:usage",
 }
 SUMMARIES = {
     "approvals": "What may run without asking, and what was allowed for good.",
@@ -30,11 +32,13 @@ SUMMARIES = {
     "completion": "Print the shell code that completes commands.",
     "config": "Show and change settings.",
     "doctor": "Check that everything works, and say what to mend.",
+    "models": "List model services: addresses, keys, prices.",
     "phone": "Look at the virtual phone, or reset it.",
     "prompt": "Show the exact request that a message would send.",
     "sessions": "List, show, export and delete conversations.",
     "tools": "List the tools, or explain one.",
     "trash": "List and restore files that the agent deleted.",
+    "usage": "Show what was spent on model services.",
 }
 
 
@@ -89,7 +93,7 @@ def cli(ctx: click.Context) -> None:
     """PalmClaw: an AI agent that lives on your phone.
 
     Without a command it opens a conversation. It needs no key: the offline assistant answers until you
-    connect a model (palmclaw config set provider.base_url URL).
+    connect a model (palmclaw models lists services).
     """
     if ctx.invoked_subcommand is None:
         command = Commands.get_command(cli, ctx, "chat")

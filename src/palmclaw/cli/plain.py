@@ -12,6 +12,8 @@ from palmclaw.core.events import (
     ApprovalAsked,
     Event,
     MessageAdded,
+    ModelChanged,
+    Retrying,
     TextDelta,
     ToolEnded,
     ToolProgress,
@@ -75,6 +77,13 @@ def lines(event: Event, texts: Texts) -> list[str]:
         return [f"  … {visible(event.text)}"]
     if isinstance(event, ToolEnded) and event.result.error is not None:
         return [f"  ✗ {visible(event.result.error.message)}"]
+    if isinstance(event, Retrying):
+        reason = visible(event.fault.message)
+        key = "retrying" if event.seconds else "retrying_now"
+        return [texts(key, reason=reason, seconds=max(1, round(event.seconds)))]
+    if isinstance(event, ModelChanged):
+        reason = visible(event.fault.message)
+        return [texts("model_changed", model=event.model, instead_of=event.instead_of, reason=reason)]
     if isinstance(event, ApprovalAnswered):
         return [f"  → {texts(f'said_{event.answer.value}')}"]
     return []
@@ -88,8 +97,9 @@ def question_lines(asked: ApprovalAsked, texts: Texts) -> list[str]:
 
 
 def cost(event: TurnEnded, texts: Texts) -> str:
-    """What the turn cost, in words."""
-    return texts("tokens", input=event.usage.input, output=event.usage.output, rounds=event.rounds)
+    """What the turn cost, in words; “~” before what the service did not count itself."""
+    about = "~" if event.usage.estimated else ""
+    return about + texts("tokens", input=event.usage.input, output=event.usage.output, rounds=event.rounds)
 
 
 def wrapped(text: str, indent: str = "") -> str:

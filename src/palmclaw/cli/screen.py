@@ -16,6 +16,8 @@ from palmclaw.core.events import (
     ApprovalAsked,
     Event,
     MessageAdded,
+    ModelChanged,
+    Retrying,
     Stop,
     TextDelta,
     ToolEnded,
@@ -101,6 +103,8 @@ class Screen:
         self.answers.print(markdown(text))
 
     def _note(self, event: Event) -> None:
+        if isinstance(event, Retrying | ModelChanged) and self._pending:
+            return  # the answer goes on in the middle of a word
         self.settle()
         for line in lines(event, self.texts):
             self.notes.print(Line(line, style=_style(event)))

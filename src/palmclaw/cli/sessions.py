@@ -10,11 +10,12 @@ import click
 from palmclaw.app import App, assembled
 from palmclaw.cli.plain import wrapped
 from palmclaw.core.codec import encode
-from palmclaw.core.messages import Message, Role
+from palmclaw.core.messages import Media, Message, Role
 from palmclaw.core.text import printable
 from palmclaw.guard.durable import replaced
 from palmclaw.storage.database import Database
 from palmclaw.storage.lock import HomeLock
+from palmclaw.storage.media import MediaFolder
 from palmclaw.storage.sessions import SessionInfo, Sessions
 
 
@@ -69,12 +70,13 @@ def export(name: str, output: Path | None) -> None:
 @click.argument("name")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def delete(name: str, yes: bool) -> None:
-    """Delete a conversation and everything said in it. Files of its workspace stay."""
+    """Delete a conversation, everything said in it and what was attached. Files of its workspace stay."""
     app = assembled(os.environ)
-    count = len(asyncio.run(_messages(app, name)))
+    messages = asyncio.run(_messages(app, name))
+    count = len(messages)
     if not yes:
         click.confirm(f"Delete {name} with {count} messages? This cannot be undone", abort=True)
-    asyncio.run(_deleted(app, name))
+    asyncio.run(_deleted(app, name, {p.id for m in messages for p in m.parts if isinstance(p, Media)}))
     click.echo(f"Deleted {name}.", err=True)
 
 
@@ -93,12 +95,17 @@ async def _messages(app: App, name: str) -> tuple[Message, ...]:
         await database.close()
 
 
-async def _deleted(app: App, name: str) -> None:
+async def _deleted(app: App, name: str, media: set[str]) -> None:
+    """The session, and those of its attachments that no other session has."""
     lock = HomeLock(app.home.lock)
     lock.acquire("sessions delete")
     database = Database(app.home.database)
     try:
-        await Sessions(database).delete(name)
+        sessions, folder = Sessions(database), MediaFolder(app.home.media)
+        await sessions.delete(name)
+        for each in media:
+            if not await sessions.refers_to(each):
+                folder.forget(each)
     finally:
         await database.close()
         lock.release()

@@ -1,8 +1,9 @@
 """`palmclaw config`: show and change settings. A key goes to a file of its own and is never shown again."""
 
 import os
+import re
 import tomllib
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -11,9 +12,13 @@ from palmclaw import config as settings
 from palmclaw import plugins
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.plugin import Kind, Parts
+from palmclaw.net.endpoints import origin
+from palmclaw.paths import Home
 from palmclaw.paths import home as home_of
+from palmclaw.services import Services
 
-SECRET = "provider.api_key"
+SECRET = re.compile(r"(provider|services\.[A-Za-z0-9_-]+)\.api_key")
+_LISTS = ("tools.disabled", "files.outside", "provider.fallbacks")
 _SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "headers")
 
 
@@ -22,9 +27,11 @@ def config() -> None:
     """Show and change settings.
 
     \b
-    palmclaw config set provider.base_url http://localhost:11434/v1
-    palmclaw config set provider.model qwen3:4b
+    palmclaw config set provider.name deepseek
     palmclaw config set provider.api_key sk-…
+    palmclaw config set provider.base_url http://localhost:11434/v1
+    palmclaw config set provider.fallbacks groq,offline
+    palmclaw config set budget.usd 0.5
     """
 
 
@@ -39,10 +46,8 @@ def path() -> None:
 def get(key: str | None) -> None:
     """The value of one setting, or all that are set. Keys are shown as ***."""
     home = home_of(os.environ)
-    table = settings.read(home.config)
-    if settings.stored_key(home):
-        table.setdefault("provider", {})["api_key"] = "***"
-    flat = dict(_flat(table, ""))
+    flat = dict(_flat(settings.read(home.config), ""))
+    flat |= {f"{place}.api_key": "***" for place in settings.stored_keys(home)}
     if key is None:
         if not flat:
             click.echo(f"Nothing is set. There are: {', '.join(settings.known_keys())}", err=True)
@@ -64,15 +69,16 @@ def set_(key: str, value: str | None) -> None:
     """
     home = home_of(os.environ)
     if value is None:
-        value = str(click.prompt(key, hide_input=key == SECRET, err=True))
-    if key == SECRET:
-        _set_secret(home.secrets, value)
-        click.echo(f"{key} is set (in {home.secrets}, readable by you alone).", err=True)
+        value = str(click.prompt(key, hide_input=SECRET.fullmatch(key) is not None, err=True))
+    if found := SECRET.fullmatch(key):
+        where = _set_secret(home, found[1], value)
+        click.echo(f"{key} is set{where} (in {home.secrets}, readable by you alone).", err=True)
         return
-    text = edited(home.config, key, value)
+    text = edited(home, key, value)
     if key == "files.outside":
         settings.outside(_typed(key, value), home)
     settings.write(home.config, text)
+    _bind_key(home)
     click.echo(f"{key} = {_shown(key, value)}", err=True)
 
 
@@ -81,17 +87,18 @@ def set_(key: str, value: str | None) -> None:
 def unset(key: str) -> None:
     """Go back to the default of KEY."""
     home = home_of(os.environ)
-    if key == SECRET:
-        home.secrets.unlink(missing_ok=True)
+    if found := SECRET.fullmatch(key):
+        _forget_secret(home, found[1])
     else:
-        settings.write(home.config, edited(home.config, key, None))
+        settings.write(home.config, edited(home, key, None))
     click.echo(f"{key} is back to its default.", err=True)
 
 
-def edited(path: Path, key: str, value: str | None) -> str:
+def edited(home: Home, key: str, value: str | None) -> str:
     """The file's text with one key changed, checked before it is written. Raises ConfigError."""
     import tomlkit
 
+    path = home.config
     settings.read(path)
     document = tomlkit.parse(path.read_text("utf-8-sig") if path.exists() else "")
     table, _, name = key.rpartition(".")
@@ -105,29 +112,32 @@ def edited(path: Path, key: str, value: str | None) -> str:
     else:
         holder[name] = _typed(key, value)
     text = tomlkit.dumps(document)
-    _check(settings.decoded(document.unwrap(), path), path.parent)
+    _check(settings.decoded(document.unwrap(), path), home)
     return text
 
 
-def _check(found: settings.Settings, home: Path) -> None:
-    """What an extension would refuse later is refused now."""
-    for kind, name, table in (
-        (Kind.PROVIDER, found.provider_name, found.provider),
-        (Kind.DEVICE, found.device_name, found.device),
-    ):
-        try:
-            plugins.build(kind, name, {k: v for k, v in table.items() if k != "name"}, Parts(home))
-        except ConfigError as error:
-            hint = error.hint or f"Common settings: {', '.join(settings.known_keys())}"
-            raise ConfigError("", str(error), hint) from error
+def _check(found: settings.Settings, home: Home) -> None:
+    """What would be refused later is refused now; a key may still be missing, since one thing is set after another."""
+    parts = Parts(home.root, environ=os.environ)
+    services = Services(found, parts)
+    device = {k: v for k, v in found.device.items() if k != "name"}
+    try:
+        for name in (found.provider_name, *found.services):
+            services.connected(services.settled(name))
+        for reference in found.fallbacks:
+            services.chosen(reference)
+        plugins.build(Kind.DEVICE, found.device_name, device, parts)
+    except ConfigError as error:
+        hint = error.hint or f"Common settings: {', '.join(settings.known_keys())}"
+        raise ConfigError("", str(error), hint) from error
 
 
 def _typed(key: str, value: str) -> Any:
-    if key in ("tools.disabled", "files.outside"):
+    if key in _LISTS:
         return _list(key, value)
-    if key.startswith("limits."):
+    if key.startswith(("limits.", "budget.")) or ".prices." in key or key.endswith((".max_tokens", ".thinking")):
         try:
-            return float(value) if "." in value else int(value)
+            return float(value) if "." in value else int(value.replace(",", ""))
         except ValueError as error:
             raise ConfigError(key, f"expected a number, got {value!r}") from error
     return {"true": True, "false": False}.get(value.lower(), value)
@@ -144,10 +154,53 @@ def _list(key: str, value: str) -> list[Any]:
     return found
 
 
-def _set_secret(path: Path, value: str) -> None:
+def _set_secret(home: Home, place: str, value: str) -> str:
+    """Keep a key with the origin it is for; returns words that name it. Raises ConfigError for what is no key."""
+    if not value.strip():
+        raise ConfigError(
+            f"{place}.api_key", "the key is empty", f"To take it away: palmclaw config unset {place}.api_key"
+        )
+    services, name = _services(home, place)
+    settled = services.settled(name)
+    services.connected(replace(settled, table={**settled.table, "api_key": value}))
+    where = origin(settled.base_url) if settled.base_url else ""
+    _write_secrets(home, {**settings.stored_keys(home), place: settings.StoredKey(value.strip(), where)})
+    return f" for {where}" if where else ""
+
+
+def _bind_key(home: Home) -> None:
+    """A key that was set before there was a service belongs to the first one that is set."""
+    keys = settings.stored_keys(home)
+    unbound = {place: key for place, key in keys.items() if not key.origin}
+    for place, key in unbound.items():
+        services, name = _services(home, place)
+        if address := services.settled(name).base_url:
+            _write_secrets(home, {**keys, place: replace(key, origin=origin(address))})
+
+
+def _services(home: Home, place: str) -> tuple[Services, str]:
+    """The services of the file, and the name of the one whose table `place` is."""
+    found = settings.decoded(settings.read(home.config), home.config)
+    name = found.provider_name if place == "provider" else place.partition(".")[2]
+    return Services(found, Parts(home.root)), name
+
+
+def _forget_secret(home: Home, place: str) -> None:
+    _write_secrets(home, {name: key for name, key in settings.stored_keys(home).items() if name != place})
+
+
+def _write_secrets(home: Home, keys: dict[str, settings.StoredKey]) -> None:
     import tomlkit
 
-    settings.write(path, tomlkit.dumps({"provider": {"api_key": value}}))
+    if not keys:
+        home.secrets.unlink(missing_ok=True)
+        return
+    tables: dict[str, Any] = {}
+    for place, key in keys.items():
+        table, _, name = place.partition(".")
+        holder = tables.setdefault(table, {}) if not name else tables.setdefault(table, {}).setdefault(name, {})
+        holder |= {"api_key": key.api_key, "origin": key.origin}
+    settings.write(home.secrets, tomlkit.dumps(tables))
 
 
 def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
@@ -159,6 +212,6 @@ def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
 
 
 def _shown(key: str, value: Any) -> str:
-    if any(word in key.lower() for word in _SECRET_WORDS):
+    if any(word in key.lower().replace("tokens", "") for word in _SECRET_WORDS):
         return "***"
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -10,7 +10,8 @@ ENGLISH = {
         "/new      start a new conversation\n"
         "/stop     stop the turn (while it runs: Ctrl-C)\n"
         "/tools    list the tools\n"
-        "/model    show the model\n"
+        "/model    show the model; /model NAME changes it here\n"
+        "/attach   /attach FILE: show the next message a file\n"
         "/sessions list conversations; /sessions NAME changes to one\n"
         "/exit     leave (or Ctrl-D)"
     ),
@@ -20,7 +21,18 @@ ENGLISH = {
     "current": "Conversation: {session}",
     "no_sessions": "No conversations yet.",
     "messages": "{count} messages",
-    "set_model": "Change it with: palmclaw config set provider.model NAME",
+    "set_model": "For this conversation: /model SERVICE/NAME, /model NAME, /model default. Services: palmclaw models",
+    "model_set": "From now on here: {model}",
+    "attached": "Goes with your next message: {name} ({mime})",
+    "retrying": "… {reason} Trying again in {seconds} s.",
+    "retrying_now": "… {reason}",
+    "model_changed": "… {model} answers instead of {instead_of}: {reason}",
+    "usage_none": "Nothing was spent in the last {days} days.",
+    "usage_total": "in all",
+    "usage_line": "{requests}× · {input} in ({share} % cached) · {output} out",
+    "usage_reasoning": " ({count} of it thoughts)",
+    "usage_unpriced": "{count} requests have no known price; the sums leave them out.",
+    "usage_budget": "Today: {used} of {limit}.",
     "approve": "May I do this?",
     "reason": "asked because it {reason}",
     "choices": "[o]nce",
@@ -38,6 +50,14 @@ ENGLISH = {
     "length": "(cut at the model's output limit)",
     "tokens": "{input} + {output} tokens ({rounds}×)",
     "leave": "Press Ctrl-C again to leave.",
+    "part_policy": "policy and rules",
+    "part_tools": "tools: {family}",
+    "part_history": "history ({count} messages)",
+    "part_message": "your message",
+    "part_rest": "the rest of the body",
+    "part_all": "in all",
+    "counted": "Tokens counted with {tokenizer}.",
+    "estimated": "Estimated; to count tokens:\npip install bpe-openai",
 }
 CHINESE = {
     "welcome": "PalmClaw {version} · {provider} · {device}\n输入消息，或 /help。Ctrl-C 停止当前一轮，Ctrl-D 退出。",
@@ -45,7 +65,8 @@ CHINESE = {
         "/new      开始新对话\n"
         "/stop     停止当前一轮（运行时按 Ctrl-C）\n"
         "/tools    列出工具\n"
-        "/model    显示模型\n"
+        "/model    显示模型；/model 名称 为本对话更换\n"
+        "/attach   /attach 文件：随下一条消息发送\n"
         "/sessions 列出对话；/sessions 名称 可切换\n"
         "/exit     退出（或 Ctrl-D）"
     ),
@@ -55,7 +76,18 @@ CHINESE = {
     "current": "当前对话：{session}",
     "no_sessions": "还没有对话。",
     "messages": "{count} 条消息",
-    "set_model": "更改：palmclaw config set provider.model 名称",
+    "set_model": "仅本对话：/model 服务/名称、/model 名称、/model default。服务列表：palmclaw models",
+    "model_set": "本对话此后使用：{model}",
+    "attached": "将随下一条消息发送：{name}（{mime}）",
+    "retrying": "… {reason} {seconds} 秒后重试。",
+    "retrying_now": "… {reason}",
+    "model_changed": "… {model} 代替 {instead_of} 回答：{reason}",
+    "usage_none": "最近 {days} 天没有花费。",
+    "usage_total": "合计",
+    "usage_line": "{requests}× · 输入 {input}（{share}% 命中缓存）· 输出 {output}",
+    "usage_reasoning": "（其中思考 {count}）",
+    "usage_unpriced": "有 {count} 个请求价格未知，未计入合计。",
+    "usage_budget": "今天：{limit} 中已用 {used}。",
     "approve": "可以这样做吗？",
     "reason": "需要确认：{reason}",
     "choices": "[o] 仅此一次",
@@ -73,6 +105,14 @@ CHINESE = {
     "length": "（达到模型的输出上限）",
     "tokens": "{input} + {output} 个 token（{rounds}×）",
     "leave": "再按一次 Ctrl-C 退出。",
+    "part_policy": "策略和规则",
+    "part_tools": "工具：{family}",
+    "part_history": "历史（{count} 条消息）",
+    "part_message": "你的消息",
+    "part_rest": "请求的其余部分",
+    "part_all": "总计",
+    "counted": "token 数由 {tokenizer} 计得。",
+    "estimated": "token 数为估算；要准确计数：\npip install bpe-openai",
 }
 
 

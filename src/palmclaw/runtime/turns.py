@@ -36,8 +36,10 @@ class Turns:
         turn = Turn(inbound.session, secrets.token_hex(8), inbound.origin, interrupt, task=inbound.text)
         try:
             await self.recover(inbound.session)  # a turn that a full disk left open, say
-            message = stamped(inbound.text, self.clock.now(), tainted=inbound.origin is Origin.OTHER)
-            await self.store.begin(turn.id, inbound, message, self.model)
+            turn.model = inbound.model or await self.store.model(inbound.session)
+            foreign = inbound.origin is Origin.OTHER
+            message = stamped(inbound.text, self.clock.now(), inbound.media, tainted=foreign)
+            await self.store.begin(turn.id, inbound, message, turn.model or self.model)
             yield MessageAdded(message)
             async for event in self.agent(inbound.session).run(turn):
                 await self._keep(turn, event)

@@ -10,6 +10,7 @@ import sqlite3
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -37,14 +38,20 @@ class Database:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self._transaction, work)
 
+    async def note(self, work: Work[T]) -> T:
+        """As `run`, for what need not be safe from a battery that dies until something else is stored by `run`."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._transaction, work, "NORMAL")
+
     async def close(self) -> None:
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(self._thread, self._close)
         self._thread.shutdown(wait=True)
 
-    def _transaction(self, work: Work[T]) -> T:
+    def _transaction(self, work: Work[T], synchronous: str = "FULL") -> T:
         try:
             connection = self._opened()
+            connection.execute(f"PRAGMA synchronous={synchronous}")
             with connection:
                 if not self.readonly:
                     connection.execute("BEGIN IMMEDIATE")
@@ -70,7 +77,15 @@ def _connect_readonly(path: Path) -> sqlite3.Connection:
     if version > len(_scripts()):
         connection.close()
         raise _too_new(path)
-    return connection
+    return connection if version == len(_scripts()) else _brought_up(connection)
+
+
+def _brought_up(old: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy in memory with today's schema: a reader may not touch the file that an older version wrote."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with closing(old):
+        old.backup(copy)
+    return _migrated(copy)
 
 
 def _looked_at(path: Path) -> tuple[sqlite3.Connection, int]:

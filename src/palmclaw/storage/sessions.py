@@ -9,7 +9,7 @@ from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, SessionNotFound
 from palmclaw.core.events import TurnEnded
 from palmclaw.core.messages import Message, Role, Text, utc_now
-from palmclaw.core.ports import Inbound, OpenTurn, Tail
+from palmclaw.core.ports import Inbound, OpenTurn, Snapshot, Tail
 from palmclaw.core.text import whole
 from palmclaw.storage.database import Database
 
@@ -37,6 +37,7 @@ class Sessions:
 
     database: Database
     _tails: dict[str, tuple[int, list[Message]]] = field(default_factory=dict)
+    _snapshots: dict[str, Snapshot] = field(default_factory=dict)
 
     async def begin(self, turn: str, inbound: Inbound, message: Message, model: str) -> None:
         """Store a turn and the message that started it, creating the session if need be."""
@@ -44,7 +45,8 @@ class Sessions:
 
         def work(db: sqlite3.Connection) -> int:
             title = " ".join(message.text.split())[:60]
-            db.execute("INSERT OR IGNORE INTO session VALUES (?, ?, ?, ?)", (inbound.session, title, at, at))
+            db.execute(_NEW_SESSION, (inbound.session, title, at, at))
+            db.execute("UPDATE session SET title=? WHERE id=? AND title=''", (title, inbound.session))
             db.execute(
                 "INSERT INTO turn (id, session, origin, sender, model, state, started) VALUES (?,?,?,?,?,'running',?)",
                 (turn, inbound.session, inbound.origin, inbound.sender, model, at),
@@ -67,11 +69,11 @@ class Sessions:
         """Close a turn with its outcome and what it cost."""
         error = json.dumps(encode(ended.error), ensure_ascii=False) if ended.error else ""
         use = ended.usage
-        counted = (use.input, use.output, use.cached, use.reasoning, use.requests, int(use.estimated))
+        counted = (use.input, use.output, use.cached, use.reasoning, use.requests, int(use.estimated), use.cache_write)
         await self.database.run(
             lambda db: db.execute(
                 "UPDATE turn SET state=?, stop=?, error=?, input=?, output=?, cached=?, reasoning=?, requests=?,"
-                " estimated=?, ended=? WHERE id=?",
+                " estimated=?, cache_write=?, ended=? WHERE id=?",
                 (state, ended.stop, error, *counted, _now(), turn),
             )
         )
@@ -86,6 +88,39 @@ class Sessions:
         skip = _user_at(messages, count) or 0
         return Tail(start + skip, tuple(messages[skip:]))
 
+    async def model(self, session: str) -> str:
+        """The model chosen for a session; empty where none was, or there is no such session."""
+        row = await self.database.run(
+            lambda db: db.execute("SELECT model FROM session WHERE id=?", (session,)).fetchone()
+        )
+        return str(row[0]) if row else ""
+
+    async def choose_model(self, session: str, model: str) -> None:
+        """Ask this model in the session from now on; empty: the configured one. Makes the session if need be."""
+        at = _now()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(_NEW_SESSION, (session, "", at, at))
+            db.execute("UPDATE session SET model=? WHERE id=?", (model, session))
+
+        await self.database.run(work)
+
+    async def snapshot(self, session: str) -> Snapshot | None:
+        """What the session's requests began with."""
+        if session in self._snapshots:
+            return self._snapshots[session]
+        row = await self.database.run(
+            lambda db: db.execute("SELECT families, system FROM snapshot WHERE session=?", (session,)).fetchone()
+        )
+        return Snapshot(frozenset(json.loads(row[0])), row[1]) if row else None
+
+    async def keep(self, session: str, snapshot: Snapshot) -> None:
+        """Replace the session's snapshot."""
+        families = json.dumps(sorted(snapshot.families))
+        query = "INSERT OR REPLACE INTO snapshot (session, families, system) VALUES (?, ?, ?)"
+        await self.database.run(lambda db: db.execute(query, (session, families, whole(snapshot.system))))
+        self._snapshots = {session: snapshot, **dict(list(self._snapshots.items())[: CACHED_SESSIONS - 1])}
+
     async def all(self, session: str) -> tuple[Message, ...]:
         """Every message of a session, for export and show. Raises SessionNotFound."""
 
@@ -95,6 +130,11 @@ class Sessions:
             return _tail(db, session, -1)[1]
 
         return tuple(await self.database.run(work))
+
+    async def refers_to(self, media_id: str) -> bool:
+        """Whether any message of any session has this attachment."""
+        query = "SELECT 1 FROM message WHERE instr(body, ?) LIMIT 1"
+        return await self.database.run(lambda db: db.execute(query, (media_id,)).fetchone() is not None)
 
     async def listed(self) -> tuple[SessionInfo, ...]:
         """All sessions, the last used first."""
@@ -111,6 +151,7 @@ class Sessions:
 
         await self.database.run(work)
         self._tails.pop(session, None)
+        self._snapshots.pop(session, None)
 
     async def open_turns(self) -> tuple[OpenTurn, ...]:
         """The turns that were running when the last process died, oldest first."""
@@ -141,6 +182,7 @@ class Sessions:
         self._tails[session] = tail
 
 
+_NEW_SESSION = "INSERT OR IGNORE INTO session (id, title, created, updated) VALUES (?, ?, ?, ?)"
 _LIST = """
 SELECT s.id, s.title, s.created, s.updated,
        (SELECT count(*) FROM message m WHERE m.session = s.id),

@@ -1,0 +1,42 @@
+"""Small facts found out once, kept in a JSON file; a damaged file is as good as none."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from palmclaw.core.errors import StorageError
+from palmclaw.guard.durable import replaced
+
+KEPT = 200
+
+
+@dataclass(slots=True)
+class FindingsFile:
+    """Implements the Findings port; read when it is first asked."""
+
+    path: Path
+    _found: dict[str, str] | None = field(default=None)
+
+    def get(self, key: str) -> str | None:
+        """What was found, or None."""
+        return self._read().get(key)
+
+    def put(self, key: str, value: str) -> None:
+        """Keep it; the oldest give way. A disk that refuses costs only the next process a second look."""
+        found = {k: v for k, v in self._read().items() if k != key}
+        found[key] = value
+        self._found = dict(list(found.items())[-KEPT:])
+        try:
+            replaced(self.path, json.dumps(self._found, ensure_ascii=False, indent=1).encode())
+        except StorageError:
+            return
+
+    def _read(self) -> dict[str, str]:
+        if self._found is None:
+            try:
+                table = json.loads(self.path.read_bytes())
+            except (OSError, ValueError):
+                table = {}
+            pairs = table.items() if isinstance(table, dict) else ()
+            self._found = {k: v for k, v in pairs if isinstance(v, str)}
+        return self._found

@@ -1,0 +1,343 @@
+"""Services, models, attachments and costs at the command line, against a real server."""
+
+import asyncio
+import json
+import stat
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from palmclaw.cli.attachments import MAX_BYTES
+from palmclaw.cli.main import cli
+from palmclaw.core.errors import ConfigError, PalmclawError
+from tests.servers.chat_server import Answer, ChatServer
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 16
+
+
+@pytest.fixture(autouse=True)
+def home(home_dir: Path) -> Path:
+    return home_dir
+
+
+def run(*args: str, fails: bool = False) -> Result:
+    result = CliRunner().invoke(cli, args, catch_exceptions=False)
+    assert fails or result.exit_code == 0, result.output
+    return result
+
+
+@contextmanager
+def serving(*answers: Answer | str) -> Iterator[ChatServer]:
+    """A model service on a thread of its own, since the command line has a loop of its own."""
+    loop, server = asyncio.new_event_loop(), ChatServer(answers)
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+    try:
+        yield server
+    finally:
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def wrote(home: Path, text: str) -> None:
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "config.toml").write_text(text)
+
+
+# settings and keys
+
+
+def test_a_service_of_the_catalogue_in_two_commands(home: Path) -> None:
+    run("config", "set", "provider.name", "groq")
+    said = run("config", "set", "provider.api_key", "gsk-test-12345678").output
+    assert "is set for https://api.groq.com" in said
+    assert "gsk-test" not in said
+    assert stat.S_IMODE((home / "secrets.toml").stat().st_mode) == 0o600
+    assert run("config", "get").stdout == "provider.name = groq\nprovider.api_key = ***\n"
+
+
+def test_a_key_does_not_move_on_to_another_service(home: Path) -> None:
+    run("config", "set", "provider.name", "groq")
+    run("config", "set", "provider.api_key", "gsk-test-12345678")
+    with serving("hi") as server:
+        run("config", "set", "provider.base_url", server.url)
+        run("chat", "hi")
+        assert "Authorization" not in server.requests[0].headers
+    run("config", "unset", "provider.base_url")
+    run("config", "set", "provider.name", "deepseek")
+    with pytest.raises(PalmclawError, match="DeepSeek needs a key"):
+        run("chat", "hi")
+
+
+def test_a_key_set_before_the_address_belongs_to_the_address_of_the_file(home: Path) -> None:
+    with serving("hi", "hi") as server, serving("hi") as other:
+        run("config", "set", "provider.api_key", "sk-test-12345678")
+        run("config", "set", "provider.base_url", server.url)
+        run("chat", "hi")
+        run("chat", "hi")
+        assert server.requests[0].headers["Authorization"] == "Bearer sk-test-12345678"
+        result = CliRunner().invoke(cli, ["chat", "hi"], env={"PALMCLAW_BASE_URL": other.url}, catch_exceptions=False)
+        assert result.exit_code == 0
+        assert "Authorization" not in other.requests[0].headers
+
+
+def test_another_service_of_the_environment_gets_nothing_that_was_written_for_this_one(home: Path) -> None:
+    with serving("hi") as server:
+        table = (
+            f'[provider]\nbase_url = "{server.url}"\nheaders = {{ X-Mine = "secret-123" }}\napi_key = "sk-1234567"\n'
+        )
+        wrote(home, f'{table}[services.other]\nbase_url = "{server.url}"\n')
+        CliRunner().invoke(cli, ["chat", "hi"], env={"PALMCLAW_PROVIDER": "other"}, catch_exceptions=False)
+        assert {"X-Mine", "Authorization"} & set(server.requests[0].headers) == set()
+
+
+def test_a_key_that_was_set_first_belongs_to_the_first_service(home: Path) -> None:
+    assert "is set (in" in run("config", "set", "provider.api_key", "gsk-test-12345678").output
+    run("config", "set", "provider.name", "groq")
+    assert 'origin = "https://api.groq.com"' in (home / "secrets.toml").read_text()
+    run("config", "set", "provider.name", "deepseek")
+    with pytest.raises(PalmclawError, match="DeepSeek needs a key"):
+        run("chat", "hi")
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [("", "the key is empty"), ("  ", "the key is empty"), ("sk-12\n34", "holds a character"), ("sk 34", "holds a")],
+)
+def test_keys_that_are_none(home: Path, key: str, words: str) -> None:
+    run("config", "set", "provider.name", "groq")
+    with pytest.raises(ConfigError, match=words):
+        run("config", "set", "provider.api_key", key)
+    assert not (home / "secrets.toml").exists()
+
+
+def test_keys_of_several_services_stand_side_by_side(home: Path) -> None:
+    run("config", "set", "services.groq.api_key", "gsk-test-12345678")
+    run("config", "set", "services.deepseek.api_key", "sk-test-12345678")
+    assert "services.groq.api_key = ***\nservices.deepseek.api_key = ***" in run("config", "get").stdout
+    run("config", "unset", "services.groq.api_key")
+    assert "groq" not in (home / "secrets.toml").read_text()
+    assert "✓ deepseek" in run("models").stdout
+    run("config", "unset", "services.deepseek.api_key")
+    assert not (home / "secrets.toml").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("provider.base_url", "http://api.example/v1", "in the clear"),
+        ("provider.base_url", "https://api.example/a b", "without spaces"),
+        ("provider.name", "deepsek", "did you mean deepseek"),
+        ("provider.protocol", "soap", "no protocol 'soap'"),
+        ("provider.fallbacks", "groq,nonesuch", "no service named 'nonesuch'"),
+        ("services.home.base_url", "ftp://x", "services.home.base_url: must be"),
+        ("budget.usd", "much", "expected a number"),
+        ("budget.tokens", "-1", "budget.tokens"),
+    ],
+)
+def test_settings_that_would_not_work_are_refused_at_once(key: str, value: str, words: str, home: Path) -> None:
+    if key == "provider.protocol":
+        wrote(home, '[provider]\nbase_url = "http://127.0.0.1:9/v1"\n')
+    before = (home / "config.toml").read_text() if (home / "config.toml").exists() else ""
+    with pytest.raises(PalmclawError, match=words):
+        run("config", "set", "--", key, value)
+    assert ((home / "config.toml").read_text() if (home / "config.toml").exists() else "") == before
+
+
+def test_lists_and_numbers_of_the_new_settings(home: Path) -> None:
+    run("config", "set", "provider.fallbacks", "ollama/qwen3:4b,offline")
+    run("config", "set", "budget.usd", "0.5")
+    run("config", "set", "budget.tokens", "100,000")
+    text = (home / "config.toml").read_text()
+    assert 'fallbacks = ["ollama/qwen3:4b", "offline"]' in text
+    assert "usd = 0.5\ntokens = 100000" in text
+
+
+def test_fallbacks_that_are_no_list(home: Path) -> None:
+    wrote(home, '[provider]\nfallbacks = "offline"\n')
+    with pytest.raises(ConfigError, match=r"provider\.fallbacks"):
+        run("chat", "hi")
+
+
+def test_the_table_of_keys_is_not_a_setting(home: Path) -> None:
+    wrote(home, '[keys.provider]\napi_key = "x"\n')
+    with pytest.raises(ConfigError, match="keys: no such field"):
+        run("chat", "hi")
+
+
+# models
+
+
+def test_the_services_are_listed_and_explained() -> None:
+    listed = run("models").stdout
+    assert "  deepseek\n    DeepSeek\n" in listed
+    assert "ollama\n    Ollama, on your own machine" in listed
+    explained = " ".join(run("models", "claude").stdout.split())
+    assert "https://api.anthropic.com (anthropic)" in explained
+    assert "per million tokens" in explained
+    assert "as of 2026-" in explained
+    with pytest.raises(ConfigError, match="no service named 'oracle'"):
+        run("models", "oracle")
+
+
+def test_the_list_fits_a_phone_and_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    assert [line for line in run("models").stdout.splitlines() if len(line) > 40] == []
+    rows = json.loads(run("models", "--json").stdout)
+    assert {"name", "title", "protocol", "base_url", "key", "ready", "models", "source"} == set(rows[0])
+    assert [row["ready"] for row in rows if row["name"] == "ollama"] == [True]
+
+
+def test_one_message_to_another_model(home: Path) -> None:
+    with serving("from the server") as server:
+        wrote(home, f'[services.home]\nbase_url = "{server.url}"\nmodel = "small"\n')
+        assert run("chat", "--model", "home/big", "hi").stdout == "from the server\n"
+        assert server.requests[0].body["model"] == "big"
+        run("chat", "turn the torch on")
+        assert len(server.requests) == 1
+    with pytest.raises(ConfigError, match="no service named"):
+        run("chat", "--model", "nonesuch", "hi")
+
+
+def test_a_dead_service_is_replaced_and_that_is_said(home: Path) -> None:
+    with serving(Answer(status=401)) as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\nfallbacks = ["offline"]\n')
+        result = run("chat", "turn the torch on")
+    assert "offline answers instead of custom/m" in result.stderr
+    assert "torch is on" in result.stdout
+    events = [json.loads(line) for line in run("chat", "--json", "torch off").stdout.splitlines()]
+    assert [e["model"] for e in events if e["type"] == "model_changed"] == ["offline"]
+
+
+def test_a_hiccup_is_ridden_out_and_that_is_said(home: Path) -> None:
+    busy = Answer(status=503, headers={"Retry-After": "0"}, body='{"error": {"message": "busy"}}')
+    with serving(busy, "hello") as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        result = run("chat", "hi")
+    assert result.stdout == "hello\n"
+    assert "answered 503: busy Trying again in 1 s." in result.stderr
+
+
+def test_the_doctor_looks_at_the_stand_ins_too(home: Path) -> None:
+    wrote(home, '[provider]\nfallbacks = ["groq", "offline"]\n')
+    result = run("doctor", fails=True)
+    assert result.exit_code == 1
+    assert "✗ fallbacks" in result.stdout
+    assert "Groq needs a key" in result.stdout
+
+
+# attachments
+
+
+def test_a_picture_goes_along(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "cat.bin").write_bytes(PNG)
+    with serving("a cat", "still") as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        run("chat", "--file", str(tmp_path / "cat.bin"), "what is this?")
+        run("chat", "and now?")
+        first, second = (asked.body["messages"][1]["content"] for asked in server.requests)
+    assert [part["type"] for part in first] == ["text", "image_url"]
+    assert first[1]["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
+    assert second == first
+    assert len(list((home / "media").iterdir())) == 1
+
+
+def test_an_attachment_goes_with_the_last_session_that_has_it(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "cat.png").write_bytes(PNG)
+    for session in ("one", "two"):
+        run("chat", "--session", session, "--file", str(tmp_path / "cat.png"), "look")
+    run("sessions", "delete", "one", "--yes")
+    assert len(list((home / "media").iterdir())) == 1
+    run("sessions", "delete", "two", "--yes")
+    assert list((home / "media").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("gone.png", None, "there is no such file"),
+        ("fake.png", b"not a picture", "of the kind unknown"),
+        ("notes.txt", b"words", "of the kind text/plain"),
+        ("big.png", PNG + b"0" * MAX_BYTES, "bytes are too many"),
+    ],
+)
+def test_files_that_do_not_go_along(tmp_path: Path, name: str, content: bytes | None, words: str) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(ConfigError, match=words) as caught:
+        run("chat", "--file", str(tmp_path / name), "look")
+    assert str(tmp_path / name) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("beginning", "mime"),
+    [
+        (PNG, "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a", "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+        (b"%PDF-1.7", "application/pdf"),
+    ],
+)
+def test_what_a_file_is_stands_in_its_first_bytes(home: Path, tmp_path: Path, beginning: bytes, mime: str) -> None:
+    (tmp_path / "file.dat").write_bytes(beginning)
+    with serving("seen") as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\ndocuments = true\n')
+        run("chat", "--file", str(tmp_path / "file.dat"), "look")
+        assert mime in server.requests[0].raw.decode()
+
+
+# what was spent
+
+
+def test_usage_and_budget(home: Path) -> None:
+    with serving("hello", "hello") as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\nprices = {{ input = 100, output = 1000 }}\n')
+        assert "Nothing was spent" in run("usage").stdout
+        run("chat", "hi")
+        run("chat", "--session", "work", "hi")
+    by_model = json.loads(run("usage", "--by", "model", "--json").stdout)
+    assert [(row["model"], row["requests"], row["unpriced"]) for row in by_model] == [("custom m", 2, 0)]
+    assert by_model[0]["usd"] == pytest.approx((by_model[0]["input"] * 100 + by_model[0]["output"] * 1000) / 1e6)
+    sessions = run("usage", "--by", "session").stdout
+    assert "work" in sessions
+    assert "main" in sessions
+    assert "in all  $" in sessions
+    run("config", "set", "budget.tokens", "300")
+    assert "of 300 token" in run("usage").stdout
+    result = run("chat", "hi", fails=True)
+    assert result.exit_code == 1
+    assert "Today's budget of 300 tokens is reached" in result.stderr
+
+
+def test_usage_of_models_without_a_price(home: Path) -> None:
+    with serving(Answer(text="hello", usage=False)) as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        assert "~" in run("chat", "hi").stderr
+    shown = run("usage").stdout
+    assert "1 requests have no known price" in shown
+    assert "  ~1×" in shown
+    assert "$" not in shown
+
+
+def test_what_the_session_shows_survives_its_end(home: Path) -> None:
+    with serving("hello") as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        run("chat", "hi")
+    run("sessions", "delete", "main", "--yes")
+    assert json.loads(run("usage", "--json").stdout)[0]["requests"] == 1
+
+
+def test_the_prompt_is_the_one_that_the_service_would_get(home: Path) -> None:
+    wrote(home, '[provider]\nname = "mistral"\nmodel = "m"\nbody = { temperature = 0 }\n')
+    body: dict[str, Any] = json.loads(run("prompt", "hi", "--json").stdout)
+    assert (body["model"], body["temperature"], list(body)[-1]) == ("m", 0, "messages")
+    assert "stream_options" not in body
