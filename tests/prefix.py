@@ -105,13 +105,17 @@ class Story:
     @asynccontextmanager
     async def running(self, *, rewritten: bool = False, messages: int = 200) -> AsyncIterator[Turns]:
         """A start of the whole program on the same home, and its end."""
-        self.home.mkdir(exist_ok=True)
-        (self.home / "config.toml").write_text(self._settings(messages))
+        self.configure(messages)
         made = app.assembled({"PALMCLAW_HOME": str(self.home)})
         if rewritten:
             made = Rewritten(*(getattr(made, f.name) for f in fields(made)))
         async with app.opened(made, FixedApprover(events.Answer.NO)) as turns:
             yield turns
+
+    def configure(self, messages: int = 200) -> None:
+        """Write the home's configuration, with a window of so many messages."""
+        self.home.mkdir(exist_ok=True)
+        (self.home / "config.toml").write_text(self._settings(messages))
 
     async def say(
         self,

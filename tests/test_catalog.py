@@ -138,6 +138,24 @@ def test_prices_are_in_order(row: Service) -> None:
         assert model.window == 0 or 8_000 <= model.window <= 2_000_000, name
 
 
+@pytest.mark.parametrize("row", every_row())
+def test_an_answer_fits_into_the_window(row: Service) -> None:
+    for name, model in row.models.items():
+        assert model.answer == 0 or 4_000 <= model.answer <= model.window, name
+
+
+def test_the_longest_answer_of_a_model_names_its_source_beside_it() -> None:
+    lines = [line for line in FILE.read_text("utf-8").splitlines() if line.startswith("answer")]
+    known = [(row.name, name, m.answer) for row in catalog().values() for name, m in row.models.items() if m.answer]
+    assert len(lines) == len(known)
+    assert [
+        line for line in lines if not re.fullmatch(r"answer = \d+ # (https://\S+|the file of `source`)", line)
+    ] == []
+    assert [k for k in known if k[0] == "anthropic"] == [
+        ("anthropic", f"claude-{family}-5-5", 128_000) for family in ("haiku", "sonnet", "opus")
+    ]
+
+
 def test_names_and_aliases_are_each_said_once() -> None:
     said = [word for row in catalog().values() for word in (row.name, *row.aliases)]
     assert [word for word in said if said.count(word) > 1 or word != word.casefold().strip() or not word] == []

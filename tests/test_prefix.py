@@ -1,10 +1,28 @@
 """Each request begins with the bytes of the one before, but for the deliberate breaks; `-s` shows the shares."""
 
+import asyncio
+import sys
 from pathlib import Path
 
 import pytest
 
-from tests.prefix import CHANGED, PROTOCOLS, SLOW, STEPS, Kind, Pair, compared, share, sums, table, told, windowed
+from tests.children import bare
+from tests.prefix import (
+    CHANGED,
+    PROTOCOLS,
+    SLOW,
+    STEPS,
+    Kind,
+    Pair,
+    Story,
+    compared,
+    share,
+    sums,
+    table,
+    told,
+    windowed,
+)
+from tests.servers.chat_server import ChatServer
 
 EXPECTED = {
     Kind.ROUND: 14,
@@ -67,6 +85,23 @@ async def test_the_window_moves_in_steps(protocol: str, tmp_path: Path) -> None:
     assert moved(story.pairs) == [Kind.WINDOW] * len(STEPS)
     assert share(sums(story.pairs)["turns"]) >= 0.95
     assert [n for n in range(1, 16) if f"Line {n:02}" in story.bodies[-1]] == [11, 12, 13, 14, 15]
+
+
+@every_protocol
+async def test_another_process_begins_with_the_same_bytes(protocol: str, tmp_path: Path) -> None:
+    """Not even the order of sets, which Python shuffles anew in every process, shows in a request."""
+    async with ChatServer(["Hello."], repeat=True) as server:
+        Story(protocol, tmp_path, server).configure()
+        for seed in "12":
+            words = ("chat", "--approve", "never", "Text Mei Lin how much battery and storage is left, please")
+            environ = bare(PALMCLAW_HOME=str(tmp_path), PYTHONHASHSEED=seed)
+            argv = (sys.executable, "-m", "palmclaw", *words)
+            process = await asyncio.create_subprocess_exec(*argv, env=environ, stdout=asyncio.subprocess.DEVNULL)
+            assert await process.wait() == 0
+        first, second = (asked.raw for asked in server.requests)
+    assert len(server.requests[0].body["tools"]) > 15
+    pair = compared(Kind.RESTART, first, second)
+    assert pair.kept == pair.of
 
 
 def test_how_two_requests_are_compared() -> None:

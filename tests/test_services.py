@@ -11,7 +11,7 @@ from palmclaw.core.errors import ConfigError
 from palmclaw.core.messages import Usage
 from palmclaw.core.plugin import Parts
 from palmclaw.core.wire import DOCUMENTS, IMAGES
-from palmclaw.providers.openai_chat import OpenAIChat
+from palmclaw.net.telling import Speech
 from palmclaw.runtime.budget import Prices
 from palmclaw.runtime.models import Choice
 from palmclaw.services import NOT_CATALOGUED, Services
@@ -104,6 +104,13 @@ def test_the_table_of_a_service_is_used_when_it_is_the_chosen_one() -> None:
 def test_a_server_of_ones_own_needs_an_address() -> None:
     with pytest.raises(ConfigError, match=r"provider\.base_url: a server of your own needs an address"):
         services({"name": "custom"}).chosen("")
+    with pytest.raises(ConfigError, match=r"services\.mine\.base_url: a server of your own needs an address"):
+        services({}, services={"mine": {"model": "m"}}).settled("mine")
+
+
+def test_the_most_that_a_model_answers_is_taken_from_the_catalogue() -> None:
+    assert services({"name": "anthropic"}).settled("anthropic").table["ceiling"] == 128_000
+    assert "ceiling" not in services({"name": "anthropic", "model": "x"}).settled("anthropic").table
 
 
 # keys
@@ -122,7 +129,36 @@ def test_a_stored_key_goes_to_the_origin_it_was_set_for() -> None:
     assert key_of(services({"name": "openai"}, keys=keys), "openai") == ""
     assert key_of(services({"name": "deepseek", "base_url": HOME}, keys=keys), "deepseek") == ""
     assert key_of(services({"name": "deepseek"}, keys=keys), "groq") == "gsk-2"
+    assert key_of(services({"name": "groq"}, keys=keys), "groq") == "gsk-2"
+    assert key_of(services({"name": "groq", "base_url": HOME}, keys=keys), "groq") == ""
+
+
+def test_a_key_is_found_by_its_origin_wherever_it_was_written() -> None:
+    keys = {"provider": StoredKey("sk-1", "https://api.openai.com")}
+    assert key_of(services({"name": "groq"}, keys=keys), "openai") == "sk-1"
+
+
+def test_a_key_without_an_origin_goes_nowhere() -> None:
+    keys = {"provider": StoredKey("sk-1")}
     assert key_of(services({"name": "groq"}, keys=keys), "groq") == ""
+    assert key_of(services({"name": "openai_chat"}, keys=keys), "openai_chat") == ""
+
+
+def test_a_protocol_as_a_name_has_its_usual_address() -> None:
+    keys = {"provider": StoredKey("sk-1", "https://api.openai.com")}
+    for name in ("openai_chat", "openai_responses"):
+        assert services({"name": name}).settled(name).base_url == "https://api.openai.com/v1"
+        assert key_of(services({"name": name}, keys=keys), name) == "sk-1"
+        assert key_of(services({"name": name, "base_url": HOME}, keys=keys), name) == ""
+    assert services({}).settled("offline").base_url == ""
+
+
+def test_what_was_written_for_a_service_stays_behind_when_its_address_changes() -> None:
+    own = {"groq": {"api_key": "gsk-1", "headers": {"X-Mine": "secret"}, "model": "m"}}
+    moved = services({"name": "groq", "base_url": HOME}, services=own).settled("groq").table
+    assert (moved.get("api_key"), moved.get("headers"), moved["model"]) == (None, None, "m")
+    stayed = services({"name": "groq"}, services=own).settled("groq").table
+    assert (stayed["api_key"], stayed["headers"]) == ("gsk-1", {"X-Mine": "secret"})
 
 
 def test_a_key_in_the_configuration_wins() -> None:
@@ -140,7 +176,7 @@ def test_a_key_that_is_missing_is_asked_for_with_where_to_get_one() -> None:
 
 def test_a_server_of_ones_own_needs_none() -> None:
     found = services({"name": "groq", "base_url": HOME}).provider("groq")
-    assert isinstance(found, OpenAIChat)
+    assert isinstance(found, Speech)
     assert services({}).provider("offline").local
 
 
@@ -156,14 +192,18 @@ def test_prices_come_from_the_owner_or_the_catalogue() -> None:
     found = services({"name": "groq", "prices": {"input": 1, "output": 2}})
     assert found.prices(Choice("groq", "whatever")) == Prices(1.0, 2.0)
     assert found.usd(Choice("groq", "whatever"), Usage(1_000_000, 500_000)) == 2.0
+    assert services({"name": "groq", "prices": {"input": 1}}).prices(Choice("groq", "whatever")) is None
     known = services({}).prices(Choice("deepseek", "deepseek-flash"))
     assert known is not None
     assert 0 < known.input <= known.output
     assert services({}).prices(Choice("deepseek", "nonesuch")) is None
-    assert services({"base_url": HOME}).usd(Choice("custom", "m"), Usage(1, 1)) is None
+    assert services({"base_url": HOME}).usd(Choice("custom", "m"), Usage(1, 1)) == 0.0
+    assert services({}).prices(Choice("ollama", "m")) == Prices(0.0, 0.0)
+    assert services({"base_url": "https://api.example/v1"}).usd(Choice("custom", "m"), Usage(1, 1)) is None
+    assert services({"base_url": HOME, "api_key": "k"}).usd(Choice("custom", "m"), Usage(1, 1)) is None
 
 
-@pytest.mark.parametrize("prices", [{"input": 1}, {"input": "much", "output": 1}, 3, {"input": -1, "output": 1}])
+@pytest.mark.parametrize("prices", [{"input": "much", "output": 1}, 3, {"input": -1, "output": 1}, {"inputs": 1}])
 def test_prices_that_are_none(prices: Any) -> None:
     with pytest.raises(ConfigError, match=r"provider\.prices"):
         services({"name": "groq", "prices": prices}).prices(Choice("groq", "m"))

@@ -9,12 +9,13 @@ import pytest
 
 from palmclaw import plugins
 from palmclaw.app import App, assembled
-from palmclaw.cli.counting import compact, tokenizer
+from palmclaw.cli.counting import tokenizer
 from palmclaw.core.codec import decode_mending
 from palmclaw.core.errors import BadArguments
 from palmclaw.core.messages import user_message
 from palmclaw.core.ports import Request, Tail
 from palmclaw.core.tools import Tool
+from palmclaw.core.wire import compact
 
 ALL = 2_500
 ROUTED = 900
@@ -64,6 +65,9 @@ def app(home_dir: Path) -> App:
 
 class Asked:
     """A model that is paid for, so that only what is needed is offered."""
+
+    def name(self, reference: str) -> str:
+        return reference
 
     def is_local(self, reference: str) -> bool:
         return False

@@ -4,6 +4,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,14 @@ from palmclaw.storage.media import MediaFolder
 from palmclaw.storage.sessions import Sessions
 
 
+class MachineClock:
+    """The machine's own time, whatever the phone's clock was set to."""
+
+    def now(self) -> datetime:
+        """In the machine's zone."""
+        return datetime.now().astimezone()
+
+
 @dataclass(slots=True)
 class App:
     """Everything that is there once the configuration is read; turns need `opened`."""
@@ -59,7 +68,7 @@ class App:
 
     @property
     def ledger(self) -> RequestLedger:
-        return RequestLedger(self.database, self.device)
+        return RequestLedger(self.database, MachineClock())  # money is spent in the machine's own days
 
     @property
     def services(self) -> Services:
@@ -147,7 +156,7 @@ def _turns(app: App, approver: Approver) -> Turns:
 
     def agent(session: str) -> Agent:
         workspace = app.workspace(session)
-        toolbox = Toolbox(app.tools, workspace, ports, limits, _services(app, workspace, marks), disabled)
+        toolbox = Toolbox(app.tools, workspace, ports, limits, _granted(app, workspace, marks), disabled)
         return Agent(app.models(), app.context(sessions), toolbox, limits)
 
     return Turns(sessions, journal, app.device, agent, str(app.services.chosen("")))
@@ -158,7 +167,7 @@ def policy() -> str:
     return (files("palmclaw") / "prompts" / "AGENT.md").read_text("utf-8").strip()
 
 
-def _services(app: App, workspace: Workspace, marks: Marks) -> dict[Service[Any], Any]:
+def _granted(app: App, workspace: Workspace, marks: Marks) -> dict[Service[Any], Any]:
     return {
         DEVICE: app.device,
         CLOCK: app.device,

@@ -27,7 +27,8 @@ Price = Annotated[float, Between(0, 10_000)]
 class Priced:
     """A model: what it takes, and what a million tokens of it cost in US dollars.
 
-    `window` is 0 where nobody says; `cached` and `cache_write` cost like `input` where they are None.
+    `window` bounds a request and `answer` an answer; 0 where nobody says. `cached` and `cache_write` cost like `input`
+    where they are None.
     """
 
     input: Price
@@ -38,6 +39,7 @@ class Priced:
     documents: bool = False
     cached: Price | None = None
     cache_write: Price | None = None
+    answer: Annotated[int, Between(0, 10_000_000)] = 0
 
 
 @dataclass(frozen=True, slots=True)

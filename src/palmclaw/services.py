@@ -1,12 +1,14 @@
 """Which model service is meant, and with which settings: the catalogue, the configuration and the keys together.
 
-A key goes only to the origin that it was set for; an environment variable of the catalogue's goes to the catalogue's.
+A key goes only to the origin that it was set for, wherever it is written; a key variable of the catalogue goes to the
+catalogue's origin.
 """
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from palmclaw import catalog, plugins
 from palmclaw.catalog import Priced
@@ -17,10 +19,14 @@ from palmclaw.core.messages import Usage
 from palmclaw.core.plugin import Kind, Parts
 from palmclaw.core.ports import Provider
 from palmclaw.core.wire import DOCUMENTS, IMAGES
-from palmclaw.net.endpoints import origin, protocol_of
+from palmclaw.net.endpoints import is_near, origin, protocol_of
 from palmclaw.runtime.budget import Prices
 from palmclaw.runtime.models import Choice
 
+_PRICES = "US dollars per million tokens: input, output, and where they differ cached, cache_write"
+_FREE = Priced(0.0, 0.0, "")
+EXACTLY = "@"
+_ANOTHER = "In the conversation: /model default, or /model NAME. For one message: chat --model NAME"
 NOT_CATALOGUED = frozenset({"custom", "offline", "scripted", "openai_chat", "openai_responses"})
 _WITHOUT_MODELS = ("offline", "scripted")
 OURS = ("name", "protocol", "fallbacks", "prices", "images", "documents")
@@ -84,7 +90,13 @@ class Services:
             self._settled[service] = self._worked_out(self.canonical(service))
         return self._settled[service]
 
+    def exactly(self, choice: Choice) -> str:
+        """A reference that means this choice and nothing else, also when the configuration changes."""
+        return f"{EXACTLY}{choice}"
+
     def _meant(self, named: str) -> Choice:
+        if named.startswith(EXACTLY):
+            return self._remembered(*named.removeprefix(EXACTLY).partition("/")[::2])
         default = self.canonical(self.settings.provider_name)
         if not named:
             return Choice(default, self.settled(default).model)
@@ -96,6 +108,11 @@ class Services:
         if self._has_models(default):
             return Choice(default, named)
         raise self._unknown(named)
+
+    def _remembered(self, service: str, model: str) -> Choice:
+        if not (self._is_known(service) or _row(service)):
+            raise ConfigError("model", f"this conversation asks {service}, which is no longer set up", _ANOTHER)
+        return Choice(self.canonical(service), model or self.settled(service).model)
 
     def provider(self, service: str) -> Provider:
         """Connect a service by its name. Raises ConfigError."""
@@ -123,7 +140,8 @@ class Services:
         """The media types that a model may be sent; a model that nobody knows is tried with images."""
         settled, known = self.settled(choice.service), self._known(choice)
         table = self._table(settled.name)
-        images = table.get("images", known.images if known else settled.protocol not in _WITHOUT_MODELS)
+        tried = settled.protocol not in _WITHOUT_MODELS
+        images = table.get("images", known.images if known and known is not _FREE else tried)
         documents = table.get("documents", known.documents if known else False)
         return (IMAGES if images else frozenset()) | (DOCUMENTS if documents else frozenset())
 
@@ -135,35 +153,65 @@ class Services:
     def _worked_out(self, name: str) -> Settled:
         table = self._table(name)
         if self._is_only_protocol(name):
-            return self._with_key(Settled(name, name, _without_ours(table), self._place(name)))
-        row = _row(str(table.get("name") or name))
+            address = {"base_url": _usual_address(name)} if "base_url" not in table else {}
+            return self._with_key(Settled(name, name, {**_without_ours(table), **address}, self._place(name)))
+        row = _row(self._kind(name))
         if row is None and not table.get("base_url"):
-            raise self._without_address(name) if name == "custom" else self._unknown(name)
-        address = str(table.get("base_url") or (row.base_url if row else ""))
-        protocol = str(table.get("protocol") or (row.protocol if row else protocol_of(address)))
+            own = name == "custom" or name in self.settings.services
+            raise self._without_address(name) if own else self._unknown(name)
+        base_url = str(table.get("base_url") or (row.base_url if row else ""))
+        protocol = str(table.get("protocol") or (row.protocol if row else protocol_of(base_url)))
         if protocol not in self.protocols:
             known = ", ".join(self.protocols)
             raise ConfigError(f"{self._place(name)}.protocol", f"there is no protocol {protocol!r}; there are {known}")
         defaults = {**(row.quirks if row and protocol == row.protocol else {}), "model": row.model} if row else {}
-        merged = {**defaults, **_without_ours(table), "base_url": address}
+        self._check_ours(table, self._place(name))
+        merged = {**defaults, **_without_ours(table), "base_url": base_url}
+        priced = row.models.get(str(merged.get("model", ""))) if row else None
+        if priced and priced.answer:
+            merged = {"ceiling": priced.answer, **merged}
         return self._with_key(Settled(name, protocol, merged, self._place(name), row))
+
+    def _check_ours(self, table: Mapping[str, Any], place: str) -> None:
+        for name in ("images", "documents"):
+            if not isinstance(table.get(name, False), bool):
+                raise ConfigError(f"{place}.{name}", f"must be true or false, not {table[name]!r}")
+        if "prices" in table:
+            written = table["prices"]
+            try:
+                decode(
+                    Priced, {"source": "", "input": 0, "output": 0, **written} if isinstance(written, dict) else written
+                )
+            except BadArguments as error:
+                raise ConfigError(f"{place}.prices", "; ".join(error.problems), _PRICES) from error
 
     def _table(self, name: str) -> dict[str, Any]:
         """What the owner wrote of a service; the chosen one has a table of its own above that."""
         written = dict(self.settings.services.get(name, {}))
-        return {**written, **self.settings.provider} if self._place(name) == "provider" else written
+        if self._place(name) != "provider":
+            return written
+        row = None if self._is_only_protocol(name) else _row(self._kind(name))
+        here = str(written.get("base_url") or (row.base_url if row else ""))
+        if origin(str(self.settings.provider.get("base_url") or here)) != origin(here):
+            written = {key: value for key, value in written.items() if key not in ("api_key", "headers")}
+        return {**written, **self.settings.provider}
+
+    def _kind(self, name: str) -> str:
+        """The catalogue's name of a service: a second account at one has a name of its own."""
+        return str(self.settings.services.get(name, {}).get("name") or name)
 
     def _place(self, name: str) -> str:
         return "provider" if name == self.canonical(self.settings.provider_name) else f"services.{name}"
 
     def _with_key(self, found: Settled) -> Settled:
         """The key of the configuration, else the stored one, else the environment's; each only for its own origin."""
-        if found.table.get("api_key"):
+        if found.table.get("api_key") or not found.base_url:
             return found
-        stored = self.settings.keys.get(found.place)
-        key = stored.api_key if stored and stored.origin in ("", origin(found.base_url)) else ""
+        here, keys = origin(found.base_url), self.settings.keys
+        stored = [keys[found.place]] if found.place in keys else []
+        key = next((k.api_key for k in (*stored, *keys.values()) if k.origin == here), "")
         row = found.row
-        if not key and row and row.key and origin(found.base_url) == origin(row.base_url):
+        if not key and row and row.key and here == origin(row.base_url):
             key = self.parts.environ.get(row.key, "").strip()
         return replace(found, table={**found.table, "api_key": key}) if key else found
 
@@ -189,7 +237,7 @@ class Services:
             hint = f"palmclaw config set services.{row.name}.api_key KEY (or set {row.key})"
             return ConfigError("model", f"{row.title} has no key yet", f"Get one at {row.keys}, then: {hint}")
         known = [*catalog.catalog(), *self.protocols, *self.settings.services]
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
+        near = difflib.get_close_matches(name, [k for k in known if k != name], n=1, cutoff=0.6)
         guess = f"; did you mean {near[0]}?" if near else ""
         return ConfigError("provider.name", f"there is no service named {name!r}{guess}", "palmclaw models lists them")
 
@@ -198,19 +246,24 @@ class Services:
         return ConfigError(key, "a server of your own needs an address", f"palmclaw config set {key} URL")
 
     def _known(self, choice: Choice) -> Priced | None:
-        row = self.settled(choice.service).row
-        return row.models.get(choice.model) if row else None
+        """What the catalogue says of a model; one on a machine near by costs nothing."""
+        settled = self.settled(choice.service)
+        found = settled.row.models.get(choice.model) if settled.row else None
+        near = bool(settled.base_url) and is_near(urlsplit(settled.base_url).hostname or "")
+        return _FREE if found is None and near and not settled.table.get("api_key") else found
 
     def _priced(self, choice: Choice) -> Priced | None:
-        """The owner's price, else the catalogue's."""
-        written = self._table(self.canonical(choice.service)).get("prices")
-        if written is None:
-            return self._known(choice)
-        try:
-            return decode(Priced, {"source": "", **written} if isinstance(written, dict) else written)
-        except BadArguments as error:
-            key = f"{self._place(self.canonical(choice.service))}.prices"
-            raise ConfigError(key, "; ".join(error.problems), "US dollars per million tokens: input, output") from error
+        """The owner's price, once it is whole, else the catalogue's."""
+        written = self._table(self.settled(choice.service).name).get("prices", {})
+        if {"input", "output"} <= written.keys():
+            return decode(Priced, {"source": "", **written})
+        return self._known(choice)
+
+
+def _usual_address(protocol: str) -> str:
+    """Where a protocol goes when nobody says; empty for one that needs no address."""
+    config = plugins.load(Kind.PROVIDER, protocol).config
+    return str(next((f.default for f in fields(config) if f.name == "base_url"), ""))
 
 
 def _row(name: str) -> catalog.Service | None:

@@ -72,6 +72,9 @@ class Facts:
 
     free: str = "free"
 
+    def name(self, reference: str) -> str:
+        return reference
+
     def is_local(self, reference: str) -> bool:
         return reference == self.free
 

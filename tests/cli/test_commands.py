@@ -425,6 +425,7 @@ def test_the_doctor_finds_a_new_home_well() -> None:
         "phone",
         "model",
         "fallbacks",
+        "services",
     }
 
 

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palmclaw import plugins
-from palmclaw.cli.counting import FETCHED, VOCABULARY, compact, shares, tokenizer
+from palmclaw.cli.counting import FETCHED, VOCABULARY, shares, tokenizer
 from palmclaw.core.messages import Message, Role, Text, ToolCall, ToolResult, user_message
 from palmclaw.core.ports import Request
 from palmclaw.core.text import tokens
+from palmclaw.core.wire import as_bytes
 from tests.children import bare
 
 EXACT = tokenizer({})
@@ -46,7 +47,7 @@ def test_every_family_is_a_part_with_its_tools() -> None:
 @pytest.mark.parametrize("count", [EXACT.count, tokens], ids=["counted", "estimated"])
 def test_the_shares_add_up_to_the_body(count: object) -> None:
     assert callable(count)
-    whole = count(compact(to_wire(request())))
+    whole = count(as_bytes(to_wire(request())).decode())
     assert sum(s.tokens for s in shares(request(), to_wire, count)) == whole
 
 
@@ -63,7 +64,7 @@ def test_any_text_can_be_counted(text: str) -> None:
 
 
 def test_half_characters_and_marks_of_the_vocabulary_are_plain_text() -> None:
-    assert compact({"a": "x\ud83dy"}) == '{"a":"x?y"}'
+    assert sum(s.tokens for s in shares(request("x\ud83dy"), to_wire, EXACT.count)) > 0
     assert EXACT.count("<|endoftext|>") > 1
 
 

@@ -15,6 +15,8 @@ from click.testing import CliRunner, Result
 from palmclaw.cli.attachments import MAX_BYTES
 from palmclaw.cli.main import cli
 from palmclaw.core.errors import ConfigError, PalmclawError
+from palmclaw.storage.database import Database
+from palmclaw.storage.sessions import Sessions
 from tests.servers.chat_server import Answer, ChatServer
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 16
@@ -159,6 +161,112 @@ def test_lists_and_numbers_of_the_new_settings(home: Path) -> None:
     text = (home / "config.toml").read_text()
     assert 'fallbacks = ["ollama/qwen3:4b", "offline"]' in text
     assert "usd = 0.5\ntokens = 100000" in text
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [("0.2", 0.2), ("true", True), ("high", "high"), ("[1, 2]", [1, 2]), ("{ type = 'x' }", {"type": "x"})],
+)
+def test_further_fields_of_the_body(home: Path, value: str, sent: Any) -> None:
+    run("config", "set", "provider.base_url", "http://127.0.0.1:9/v1")
+    run("config", "set", "provider.body.extra", value)
+    assert json.loads(run("prompt", "hi", "--json").stdout)["extra"] == sent
+
+
+def test_nothing_secret_in_an_address_is_shown(home: Path) -> None:
+    said = run("config", "set", "provider.base_url", "http://127.0.0.1:9/v1?key=hunter2").output
+    said += run("config", "set", "provider.proxy", "http://me:hunter2@127.0.0.1:9").output
+    said += (
+        run("config", "get").output + run("config", "get", "provider.proxy").output + run("doctor", fails=True).output
+    )
+    assert "hunter2" not in said
+    assert "provider.base_url = http://127.0.0.1:9/v1?***\n" in said
+    assert "provider.proxy = http://127.0.0.1:9\n" in said
+
+
+@pytest.mark.parametrize("name", ["my box", "böse", "a.b", "a/b"])
+def test_names_that_no_service_has(home: Path, name: str) -> None:
+    for key, value in ((f"services.{name}.api_key", "secret-123"), (f"services.{name}.base_url", "http://127.0.0.1:9")):
+        with pytest.raises(ConfigError, match=r"letters, digits, _ and - only|needs an address"):
+            run("config", "set", key, value)
+    assert [p for p in home.rglob("*") if p.is_file() and b"secret" in p.read_bytes()] == []
+
+
+def test_a_key_that_is_held_back_is_spoken_of(home: Path) -> None:
+    run("config", "set", "provider.name", "groq")
+    run("config", "set", "provider.api_key", "gsk-test-12345678")
+    with serving() as server:
+        said = run("config", "set", "provider.base_url", server.url).output
+        words = f"The stored key is for https://api.groq.com and is not sent to {server.url.removesuffix('/v1')}."
+        assert words in said
+        doctor = " ".join(run("doctor", fails=True).stdout.split())
+        assert words in doctor
+
+
+def test_a_price_is_set_in_two_commands_and_a_wrong_one_refused(home: Path) -> None:
+    with serving("hi", "hi") as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\napi_key = "k-12345678"\n')
+        run("config", "set", "provider.prices.input", "0.5")
+        run("chat", "hi")
+        assert json.loads(run("usage", "--json").stdout)[0]["unpriced"] == 1
+        run("config", "set", "provider.prices.output", "2")
+        run("chat", "hi")
+    assert json.loads(run("usage", "--json").stdout)[0]["unpriced"] == 1
+    with pytest.raises(ConfigError, match=r"provider\.prices: input"):
+        run("config", "set", "--", "provider.prices.input", "-1")
+    with pytest.raises(ConfigError, match=r"provider\.images: must be true or false"):
+        run("config", "set", "provider.images", "no")
+
+
+def test_a_table_that_is_wrong_is_told_by_the_doctor_and_does_not_hide_the_others(home: Path) -> None:
+    wrote(home, '[services.groq]\nprotocol = "bogus"\n')
+    assert "xai" in run("models").stdout
+    assert "✗ services" in run("doctor", fails=True).stdout
+
+
+def test_a_second_account_at_a_service(home: Path) -> None:
+    wrote(home, '[provider]\nname = "work"\n[services.work]\nname = "groq"\napi_key = "gsk-12345678"\nmodel = "m"\n')
+    body = json.loads(run("prompt", "hi", "--json").stdout)
+    assert body["model"] == "m"
+
+
+def test_a_stand_in_that_is_misspelt_does_not_stop_the_first(home: Path) -> None:
+    wrote(home, '[provider]\nname = "offline"\nfallbacks = ["nosuch"]\n')
+    assert "torch is on" in run("chat", "turn the torch on").stdout
+    assert "✗ fallbacks" in run("doctor", fails=True).stdout
+
+
+def test_an_unknown_price_leads_to_the_stand_in(home: Path) -> None:
+    table = '[provider]\nbase_url = "https://api.example/v1"\nmodel = "m"\nfallbacks = ["offline"]\n'
+    wrote(home, f"{table}[budget]\nusd = 1.0\n")
+    result = run("chat", "turn the torch on")
+    assert "torch is on" in result.stdout
+    assert "no price is known" in result.stderr
+
+
+def test_a_session_whose_model_is_gone_says_how_to_go_on(home: Path) -> None:
+    wrote(home, '[provider]\nbase_url = "http://127.0.0.1:9/v1"\n')
+    choose(home, "main", "@box/big")
+    result = run("chat", "hi", fails=True)
+    assert result.exit_code == 1
+    assert "asks box, which is no longer set up" in result.stderr
+    assert "/model default" in result.stderr
+
+
+def test_a_model_that_stops_for_a_reason_of_its_own(home: Path) -> None:
+    with serving(Answer(text="Part of an", finish="who_knows")) as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        result = run("chat", "hi")
+    assert "stopped for a reason of its own" in result.stderr
+
+
+def test_hosts_and_homes_that_nobody_has(home: Path) -> None:
+    wrote(home, f'[provider]\nbase_url = "http://{"a" * 80}.local/v1"\n')
+    assert "✗ model: nobody answers" in " ".join(run("doctor", fails=True).stdout.split())
+    with pytest.raises(ConfigError, match="cannot be read"):
+        run("chat", "--file", "~nosuchuser/a.png", "hi")
+    with pytest.raises(ConfigError, match="is no file"):
+        run("chat", "--file", str(home), "hi")
 
 
 def test_fallbacks_that_are_no_list(home: Path) -> None:
@@ -320,12 +428,48 @@ def test_usage_and_budget(home: Path) -> None:
 
 def test_usage_of_models_without_a_price(home: Path) -> None:
     with serving(Answer(text="hello", usage=False)) as server:
-        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\napi_key = "k-12345678"\n')
         assert "~" in run("chat", "hi").stderr
     shown = run("usage").stdout
     assert "1 requests have no known price" in shown
     assert "  ~1×" in shown
     assert "$" not in shown
+
+
+def test_a_turn_that_failed_has_cost_what_its_requests_cost(home: Path) -> None:
+    cut = Answer(text="once upon a time", fragments=4, cut_after=3)
+    with serving(cut, cut, cut) as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n[limits]\nretries = 0\n')
+        assert run("chat", "hi", fails=True).exit_code == 1
+    (session,) = json.loads(run("sessions", "list", "--json").stdout)
+    (row,) = json.loads(run("usage", "--by", "session", "--json").stdout)
+    assert (session["input"], session["output"]) == (row["input"], row["output"])
+    assert row["input"] > 0
+
+
+def test_the_table_that_a_hint_names_can_be_looked_at(home: Path) -> None:
+    assert "budget.tokens, budget.usd" in run("config", "get", "budget").stderr
+    run("config", "set", "budget.usd", "0.5")
+    assert run("config", "get", "budget").stdout == "budget.usd = 0.5\n"
+
+
+def test_the_prompt_is_the_one_of_the_sessions_model(home: Path) -> None:
+    wrote(home, '[services.mine]\nprotocol = "anthropic"\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "big"\n')
+    with serving() as server:
+        run("chat", "--model", "offline", "hi")
+        assert server.requests == []
+    choose(home, "main", "mine")
+    body = json.loads(run("prompt", "hi", "--json").stdout)
+    assert (body["model"], "system" in body, list(body)[-1]) == ("big", True, "messages")
+
+
+def choose(home: Path, session: str, model: str) -> None:
+    async def chosen() -> None:
+        database = Database(home / "palmclaw.db")
+        await Sessions(database).choose_model(session, model)
+        await database.close()
+
+    asyncio.run(chosen())
 
 
 def test_what_the_session_shows_survives_its_end(home: Path) -> None:

@@ -74,6 +74,15 @@ def test_near_hosts(host: str) -> None:
     assert is_near(host)
 
 
+@pytest.mark.parametrize(
+    "host",
+    ["api.example", "8.8.8.8", "0x08080808", "134744072", "0xABCDEF", "example。com", "ｅxample.com",
+     "localhost.example.com", "2606:4700::1", "local.example", ""],
+)  # fmt: skip
+def test_far_hosts(host: str) -> None:
+    assert not is_near(host)
+
+
 PIECE = st.text("abcxyz019-", min_size=1, max_size=6)
 
 

@@ -59,16 +59,34 @@ def error(message: str, code: str = "", kind: str = "") -> bytes:
             None,
         ),
         (404, b'{"type":"error","error":{"type":"not_found_error","message":"model: claude-x"}}', ModelNotFound, None),
+        (400, error("model gpt-9 does not exist"), ModelNotFound, None),
         (404, b'{"error":"model \'qwen\' not found"}', ModelNotFound, "answered 404: model 'qwen' not found"),
         (400, error("Model Not Exist"), ModelNotFound, "answered 400: Model Not Exist"),
         (400, error("The value of model is invalid"), ModelNotFound, None),
         (400, error("'effort' is not supported with this model.", kind="invalid_request_error"), BadRequest, None),
+        (400, error("This model does not support image input; image_url content is not supported"), BadRequest, None),
+        (
+            400,
+            error("Invalid schema for function 'f': for this model every object must be closed; 'x' is invalid."),
+            BadRequest,
+            None,
+        ),
+        (400, error("Tools are given to a model; the schema is unknown or invalid"), BadRequest, None),
+        (400, error('The model "a/b-1.5" does not exist'), ModelNotFound, None),
+        (400, error("Model: `x` is not available"), ModelNotFound, None),
+        (400, error("The requested model is not supported."), ModelNotFound, None),
         (400, error("filtered by our content management policy", "content_filter"), ContentFiltered, None),
         (400, error("Output data may contain inappropriate content.", "data_inspection_failed"), ContentFiltered, None),
         (400, error("Unknown field"), BadRequest, "answered 400: Unknown field"),
         (404, b'{"detail": "Not Found"}', NoEndpoint, "answered 404: Not Found"),
         (405, b'{"detail": []}', NoEndpoint, 'answered 405: {"detail": []}'),
         (422, b'{"detail": [{"msg": "field required"}]}', BadRequest, "answered 422: field required"),
+        (
+            422,
+            b'{"detail": [{"loc": ["body", "stream_options"], "msg": "Extra inputs are not permitted"}]}',
+            BadRequest,
+            "answered 422: body.stream_options: Extra inputs are not permitted",
+        ),
         (409, b'{"message": "busy"}', BadRequest, "answered 409: busy"),
         (400, b'{"error": "model is not loaded"}', BadRequest, "answered 400: model is not loaded"),
         (400, b'[{"error": {"message": "in a list"}}]', BadRequest, "answered 400: in a list"),
@@ -154,6 +172,13 @@ def test_retry_after(headers: dict[str, str], seconds: float | None) -> None:
     limited = failure(HERE, 429, headers, b"", plain)
     assert isinstance(limited, RateLimited)
     assert limited.retry_after == seconds
+
+
+def test_a_long_wait_is_said() -> None:
+    assert "wait 10 minutes" in failure(HERE, 429, {"Retry-After": "600"}, b"", plain).hint
+    assert "in a moment" in failure(HERE, 429, {"Retry-After": "5"}, b"", plain).hint
+    absurd = {"Retry-After": "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"}
+    assert failure(HERE, 429, absurd, b"", plain).retry_after is None
 
 
 @pytest.mark.parametrize(

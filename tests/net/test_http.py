@@ -393,7 +393,8 @@ async def test_a_redirect_to_the_same_origin_is_followed(http: Http, status: int
         (301, "/elsewhere", "/elsewhere"),
         (302, "file:///etc/hosts", "file:///etc/hosts"),
         (307, "http://x:99999999/", "an address that cannot be read"),
-        (303, "", "/v1"),
+        (303, "", "nowhere"),
+        (307, "http://[::1", "nowhere"),
     ],
 )
 async def test_other_redirects_are_named_and_not_followed(http: Http, status: int, target: str, named: str) -> None:

@@ -1,5 +1,6 @@
 """A connection to one service: which endpoint, which key, which certificate."""
 
+import asyncio
 import gzip
 import ssl
 import subprocess
@@ -21,9 +22,10 @@ from palmclaw.core.errors import (
 from palmclaw.core.limits import Limits
 from palmclaw.core.plugin import Parts
 from palmclaw.core.ports import Forgetful
+from palmclaw.core.wire import as_bytes
 from palmclaw.guard.secrets import redacted
 from palmclaw.net.endpoints import Path as Endpoint
-from palmclaw.net.service import Connection, ServiceConfig, as_bytes, event_json
+from palmclaw.net.service import Connection, ServiceConfig, event_json
 from palmclaw.net.sse import ServerEvent
 from tests.servers.chat_server import Answer, ChatServer
 from tests.servers.raw_server import raw_server, saying
@@ -246,3 +248,12 @@ def test_bodies_and_events() -> None:
     assert [event_json(ServerEvent("", data), "x") for data in ("", " ", '{"a":1}')] == [None, None, {"a": 1}]
     with pytest.raises(BadReply, match="x sent something that is not JSON"):
         event_json(ServerEvent("", "{"), "x")
+
+
+async def test_broken_framing_is_noticed_soon() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    whole = b"%x\r\n%s\r\n" % (len(EVENT), EVENT)
+    async with raw_server(saying(head + whole, b"zzzz\r\nrubbish", gap=0.1)) as url:
+        parts = Parts(Path("/nowhere"), limits=Limits(model_seconds=30))
+        with pytest.raises(ProviderError, match="broke off in the middle"):
+            await asyncio.wait_for(heard(connected(url, parts)), 10)

@@ -14,7 +14,7 @@ from palmclaw.core.messages import Media, Message, Part, Reasoning, Role, Text, 
 from palmclaw.core.plugin import Parts
 from palmclaw.core.ports import Reply, Request
 from palmclaw.core.tools import ToolContext, tool
-from palmclaw.providers.anthropic import Anthropic, AnthropicConfig, Terms, to_wire
+from palmclaw.providers.anthropic import AnthropicConfig, Terms, anthropic, to_wire
 from tests.providers.conformance import RECORDINGS
 from tests.servers.chat_server import Answer, ChatServer
 
@@ -74,7 +74,7 @@ def counted(recorded: str) -> str:
 async def test_the_package_reads_the_recordings_as_we_do(name: str, tmp_path: Path) -> None:
     recorded = counted((RECORDINGS / "anthropic" / f"{name}.sse").read_text("utf-8"))
     async with ChatServer([Answer(sse=recorded, times=2)]) as server:
-        provider = Anthropic(AnthropicConfig(server.url), Parts(tmp_path))
+        provider = anthropic.create(AnthropicConfig(server.url), Parts(tmp_path))
         reply = [delta async for delta in provider.stream(Request("m", "", LOG[-1:]))][-1]
         await provider.close()
         client = AsyncAnthropic(base_url=server.url.removesuffix("/v1"), api_key="k", max_retries=0)

@@ -4,52 +4,36 @@ import json
 import random
 import re
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palmclaw.core.errors import AuthFailed, BadReply, ConfigError, ProviderError, RateLimited, Unavailable
+from palmclaw.core.errors import AuthFailed, BadReply, BadRequest, ConfigError, ProviderError, RateLimited, Unavailable
 from palmclaw.core.events import TextDelta
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Cut, Media, Message, Reasoning, Role, Stamp, Text, ToolCall, ToolResult, Usage
 from palmclaw.core.plugin import Kind, Parts
-from palmclaw.core.ports import Delta, Finish, Reply, Request
-from palmclaw.core.schema import Doc
-from palmclaw.core.tools import Tool, ToolContext, tool
-from palmclaw.net.service import as_bytes
+from palmclaw.core.ports import Finish, Forgetful, Reply, Request
+from palmclaw.core.tools import Tool
+from palmclaw.core.wire import as_bytes
+from palmclaw.net.hearing import Hearing
+from palmclaw.net.learning import Lesson, Notes
+from palmclaw.net.telling import Speech
 from palmclaw.providers.openai_chat import (
     Decoder,
     Dialect,
-    OpenAIChat,
     OpenAIChatConfig,
     openai_chat,
     to_wire,
 )
+from palmclaw.providers.openai_chat.lessons import Memory
+from tests.providers.tide import HI, SCHEMA, again, making, tide, told
 from tests.servers.chat_server import Answer, ChatServer
-
-HI = Request("m", "Be brief.", (Message(Role.USER, (Text("hi"),)),))
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    city: Annotated[str, Doc("its name")]
-
-
-@tool(module="test")
-async def tide(args: Where, ctx: ToolContext) -> str:
-    """How high the water stands."""
-    return "2 m"
-
-
-@tool(module="test")
-async def again(args: Where, ctx: ToolContext) -> str:
-    """The same once more."""
-    return "2 m"
 
 
 def wired(*messages: Message, tools: tuple[Tool, ...] = ()) -> dict[str, Any]:
@@ -57,12 +41,7 @@ def wired(*messages: Message, tools: tuple[Tool, ...] = ()) -> dict[str, Any]:
 
 
 def function(name: str, about: str) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": {"city": {"type": "string", "description": "its name"}},
-        "required": ["city"],
-    }
-    return {"type": "function", "function": {"name": name, "description": about, "parameters": schema}}
+    return {"type": "function", "function": {"name": name, "description": about, "parameters": SCHEMA}}
 
 
 def test_the_whole_request() -> None:
@@ -144,8 +123,9 @@ def test_names_fit_the_protocol() -> None:
     assert [c["function"]["name"] for c in message["tool_calls"]] == ["unnamed", "x" * 64, "mcp__a-b"]
 
 
-def make(tmp_path: Path, **settings: Any) -> OpenAIChat:
-    return OpenAIChat(OpenAIChatConfig(**settings), Parts(tmp_path))
+def make(tmp_path: Path, **settings: Any) -> Speech[Dialect]:
+    found: Speech[Dialect] = openai_chat.create(OpenAIChatConfig(**settings), Parts(tmp_path))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -177,27 +157,13 @@ def test_secrets_are_not_shown_with_the_configuration() -> None:
     assert "hunter2" not in repr(config)
 
 
-async def told(provider: OpenAIChat, request: Request = HI) -> list[Delta]:
-    return [delta async for delta in provider.stream(request)]
-
-
-Make = Callable[..., OpenAIChat]
+Make = Callable[..., Speech[Dialect]]
 
 
 @pytest.fixture
 async def provider(tmp_path: Path) -> AsyncIterator[Make]:
-    made: list[OpenAIChat] = []
-
-    def build(limits: Limits = Limits(), environ: dict[str, str] | None = None, **settings: Any) -> OpenAIChat:
-        parts = Parts(tmp_path, limits=limits, environ=environ or {})
-        found = openai_chat.create(OpenAIChatConfig(**settings), parts)
-        assert isinstance(found, OpenAIChat)
-        made.append(found)
-        return found
-
-    yield build
-    for one in made:
-        await one.close()
+    async with making(openai_chat, tmp_path) as make:
+        yield make
 
 
 async def test_a_turn_without_a_key(provider: Make) -> None:
@@ -248,13 +214,6 @@ async def test_a_default_model_is_named(provider: Make) -> None:
         assert server.requests[0].body["model"] == "default"
     assert isinstance(deltas[-1], Reply)
     assert deltas[-1].message.model == "default"
-
-
-async def test_usage_is_estimated_where_nobody_counts(provider: Make) -> None:
-    async with ChatServer([Answer(text="x" * 42, usage=False)]) as server:
-        reply = (await told(provider(base_url=server.url)))[-1]
-        assert isinstance(reply, Reply)
-        assert reply.usage == Usage(len(server.requests[0].raw) // 4, 10, requests=1, estimated=True)
 
 
 async def test_a_finished_answer_needs_no_end_of_stream(provider: Make) -> None:
@@ -334,7 +293,7 @@ def test_calls_survive_any_cut_and_any_interleaving(
         head = {"index": index, "id": f"c{index}", "function": {"name": name, "arguments": ""}}
         rest = [text[i : i + size] for i in range(0, len(text), size)]
         queues.append([head, *({"index": index, "function": {"arguments": piece}} for piece in rest)])
-    decoder = Decoder("m")
+    decoder = Decoder(Hearing("m"))
     for head in [queue.pop(0) for queue in queues]:
         decoder.feed({"choices": [{"delta": {"tool_calls": [head]}}]})
     while queues := [queue for queue in queues if queue]:
@@ -382,7 +341,7 @@ JUNK: st.SearchStrategy[Any] = st.recursive(
 
 @given(st.lists(JUNK, max_size=4))
 def test_any_json_is_an_answer_or_a_provider_error(chunks: list[Any]) -> None:
-    decoder = Decoder("m")
+    decoder = Decoder(Hearing("m"))
     try:
         for chunk in chunks:
             decoder.feed(chunk)
@@ -394,7 +353,7 @@ def test_any_json_is_an_answer_or_a_provider_error(chunks: list[Any]) -> None:
 
 
 def test_ten_megabytes_of_arguments_are_not_kept() -> None:
-    decoder = Decoder("m", limit=1000)
+    decoder = Decoder(Hearing("m", limit=1000))
     for _ in range(100):
         piece = {"index": 0, "function": {"name": "f", "arguments": "x" * 100_000}}
         decoder.feed({"choices": [{"delta": {"tool_calls": [piece]}}]})
@@ -489,9 +448,107 @@ def test_each_body_begins_as_the_one_before_it() -> None:
 
 
 def test_a_signature_in_the_stream_is_kept() -> None:
-    decoder = Decoder("m")
+    decoder = Decoder(Hearing("m"))
     extra = {"google": {"thought_signature": "abc"}}
     call = {"index": 0, "id": "c1", "function": {"name": "tide", "arguments": "{}"}, "extra_content": extra}
     decoder.feed({"choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": "tool_calls"}]})
     (found,) = decoder.finish().message.calls
     assert found == ToolCall("c1", "tide", signature='openai_chat:{"google": {"thought_signature": "abc"}}')
+
+
+# what refusals teach
+
+BOUNDED = replace(HI, max_output=8_000)
+OTHER_FIELD = (
+    "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+)
+NO_COUNTS = "Extra inputs are not permitted, field: 'stream_options'"
+
+
+def taught(
+    words: str, asked: Dialect = Dialect(), base: Dialect = Dialect(), request: Request = BOUNDED
+) -> Dialect | None:
+    memory = Memory(Notes(Forgetful(), "openai_chat", "https://h"), lambda model: base)
+    lesson = memory.taught(words, Lesson(asked, asked), request)
+    assert lesson is None or lesson.now == lesson.later
+    return lesson.now if lesson else None
+
+
+@pytest.mark.parametrize(
+    ("words", "learned"),
+    [
+        (OTHER_FIELD, Dialect(token_field="max_completion_tokens")),
+        ("Unrecognized request argument supplied: max_tokens", Dialect(token_field="max_completion_tokens")),
+        ("Unrecognized request argument supplied: max_completion_tokens", None),
+        (NO_COUNTS, Dialect(usage=False)),
+        ("body.stream_options: Extra inputs are not permitted", Dialect(usage=False)),
+        ("max_tokens must be at most 4096", Dialect(ceiling=4_096)),
+        ("Unsupported value: 'temperature' does not support 0 with this model.", None),
+        ("Unsupported parameter: 'top_p' is not supported with this model.", None),
+        ("no", None),
+        ("", None),
+    ],
+)
+def test_what_a_refusal_teaches(words: str, learned: Dialect | None) -> None:
+    assert taught(words) == learned
+
+
+def test_nothing_is_taught_twice() -> None:
+    assert taught(NO_COUNTS, Dialect(usage=False)) is None
+    assert taught("max_tokens must be at most 4096", Dialect(ceiling=4_096)) is None
+    assert taught(OTHER_FIELD, request=HI) is None  # no bound was sent
+
+
+def test_where_both_fields_are_refused_the_person_hears_it() -> None:
+    turned = Dialect(token_field="max_completion_tokens")
+    words = "Unknown parameter: 'max_completion_tokens'"
+    assert taught(words, turned) is None
+    assert taught(words, turned, base=turned) == Dialect()
+
+
+async def test_what_a_model_wants_is_learned_once(provider: Make) -> None:
+    refused = [refusal(OTHER_FIELD), refusal(NO_COUNTS), refusal("max_completion_tokens must be at most 4096")]
+    findings = Forgetful()
+    async with ChatServer([*refused, Answer(text="hi", times=2)]) as server:
+        for _ in range(2):
+            model = provider(base_url=server.url, findings=findings)
+            await told(model, BOUNDED)
+        sent = [
+            {k: v for k, v in asked.body.items() if k not in ("model", "messages", "stream")}
+            for asked in server.requests
+        ]
+        other = model.wire(replace(BOUNDED, model="another"))
+    usage = {"stream_options": {"include_usage": True}}
+    last = {"max_completion_tokens": 4_096}
+    assert sent == [
+        {**usage, "max_tokens": 8_000},
+        {**usage, "max_completion_tokens": 8_000},
+        {"max_completion_tokens": 8_000},
+        last,
+        last,
+    ]
+    assert (other["stream_options"], other["max_tokens"]) == ({"include_usage": True}, 8_000)
+
+
+async def test_a_field_that_is_learned_and_then_refused_is_turned_back(provider: Make) -> None:
+    findings = Forgetful()
+    back = refusal("Unknown parameter: 'max_completion_tokens'")
+    answers = [refusal(OTHER_FIELD), Answer(text="hi"), back, Answer(text="hi", times=2)]
+    async with ChatServer(answers) as server:
+        for _ in range(3):
+            await told(provider(base_url=server.url, findings=findings), BOUNDED)
+        fields = [next(k for k in asked.body if k.startswith("max_")) for asked in server.requests]
+    assert fields == ["max_tokens", "max_completion_tokens", "max_completion_tokens", "max_tokens", "max_tokens"]
+
+
+async def test_a_refusal_of_the_persons_own_field_is_told(provider: Make) -> None:
+    async with ChatServer([refusal(OTHER_FIELD), refusal(OTHER_FIELD)]) as server:
+        model = provider(base_url=server.url, body={"max_tokens": 5})
+        with pytest.raises(BadRequest, match="Use 'max_completion_tokens' instead"):
+            await told(model, BOUNDED)
+        assert len(server.requests) == 2
+
+
+def refusal(words: str) -> Answer:
+    error = {"message": words, "type": "invalid_request_error", "param": None, "code": None}
+    return Answer(status=400, body=json.dumps({"error": error}))

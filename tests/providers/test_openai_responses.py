@@ -3,12 +3,12 @@
 import asyncio
 import json
 import random
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any, cast, get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -32,45 +32,28 @@ from palmclaw.core.events import ReasoningDelta, TextDelta
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Cut, Media, Message, Part, Reasoning, Role, Stamp, Text, ToolCall, ToolResult, Usage
 from palmclaw.core.plugin import Kind, Parts
-from palmclaw.core.ports import Delta, Findings, Finish, Forgetful, Reply, Request
-from palmclaw.core.schema import Doc
+from palmclaw.core.ports import Delta, Finish, Forgetful, Reply, Request
 from palmclaw.core.session import projected
-from palmclaw.core.tools import ToolContext, tool
-from palmclaw.net.service import as_bytes
+from palmclaw.core.wire import as_bytes
+from palmclaw.net.hearing import Hearing
+from palmclaw.net.learning import Lesson, Notes
+from palmclaw.net.telling import Speech
 from palmclaw.providers.openai_responses import (
     Decoder,
     Effort,
-    OpenAIResponses,
     OpenAIResponsesConfig,
     Terms,
     openai_responses,
     to_wire,
 )
-from palmclaw.providers.openai_responses.lessons import taught
+from palmclaw.providers.openai_responses.lessons import Memory
 from palmclaw.services import Services
 from tests.providers.conformance import RECORDINGS
+from tests.providers.tide import HI, SCHEMA, again, making, tide, told
 from tests.servers.chat_server import Answer, ChatServer
 
-HI = Request("m", "Be brief.", (Message(Role.USER, (Text("hi"),)),))
 HELLO = (RECORDINGS / "openai_responses" / "text.sse").read_text("utf-8")
 PNG = b"\x89PNG\r\n\x1a\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    city: Annotated[str, Doc("its name")]
-
-
-@tool(module="test")
-async def tide(args: Where, ctx: ToolContext) -> str:
-    """How high the water stands."""
-    return "2 m"
-
-
-@tool(module="test")
-async def again(args: Where, ctx: ToolContext) -> str:
-    """The same once more."""
-    return "2 m"
 
 
 def wired(*messages: Message, model: str = "m", terms: Terms = Terms()) -> list[dict[str, Any]]:
@@ -116,12 +99,7 @@ def answer(*parts: Part, model: str = "m", cut: Cut = Cut.NO) -> Message:
 
 
 def function(name: str, about: str) -> dict[str, Any]:
-    schema = {
-        "type": "object",
-        "properties": {"city": {"type": "string", "description": "its name"}},
-        "required": ["city"],
-    }
-    return {"type": "function", "name": name, "description": about, "parameters": schema, "strict": False}
+    return {"type": "function", "name": name, "description": about, "parameters": SCHEMA, "strict": False}
 
 
 WHOLE = Request(
@@ -350,7 +328,7 @@ def test_any_history_keeps_the_rules(messages: list[Message]) -> None:
 
 
 def decoded(*events: dict[str, Any]) -> tuple[list[Delta], Reply]:
-    decoder = Decoder("m")
+    decoder = Decoder(Hearing("m"))
     shown: list[Delta] = [delta for event in events for delta in decoder.feed(event)]
     return shown, decoder.finish()
 
@@ -518,7 +496,7 @@ def test_calls_survive_any_cut_and_any_interleaving(
     def routed(n: int, item_id: str) -> dict[str, Any]:
         return ({"output_index": n} if named_by != "id" else {}) | ({item_id: f"fc_{n}"} if named_by != "place" else {})
 
-    decoder = Decoder("m")
+    decoder = Decoder(Hearing("m"))
     pieces: list[list[dict[str, Any]]] = []
     for n, (name, arguments) in enumerate(calls):
         found = {"type": "function_call", "call_id": f"c{n}", "name": name, "arguments": "", **routed(n, "id")}
@@ -565,7 +543,7 @@ EVENTS = JUNK | st.builds(
 
 @given(st.lists(EVENTS, max_size=5))
 def test_any_json_is_an_answer_or_a_provider_error(events: list[Any]) -> None:
-    decoder = Decoder("m")
+    decoder = Decoder(Hearing("m"))
     try:
         shown = [delta for event in events for delta in decoder.feed(event)]
         decoder.done()
@@ -578,7 +556,7 @@ def test_any_json_is_an_answer_or_a_provider_error(events: list[Any]) -> None:
 
 
 def test_ten_megabytes_of_arguments_are_not_kept() -> None:
-    decoder = Decoder("m", limit=1000)
+    decoder = Decoder(Hearing("m", limit=1000))
     for _ in range(100):
         decoder.feed({"type": "response.function_call_arguments.delta", "item_id": "fc", "delta": "x" * 100_000})
     decoder.feed(over())
@@ -587,6 +565,14 @@ def test_ten_megabytes_of_arguments_are_not_kept() -> None:
 
 
 # What refusals teach
+
+
+def taught(words: str, terms: Terms, *thoughts: str, bound: int = 10) -> Terms | None:
+    memory = Memory(Notes(Forgetful(), "openai_responses", "https://h"), OpenAIResponsesConfig().terms)
+    had = answer(*(Reasoning("", f"openai_responses:{t}") for t in thoughts))
+    lesson = memory.taught(words, Lesson(terms, terms), Request("m", "", (had,), max_output=bound))
+    assert lesson is None or lesson.now == lesson.later
+    return lesson.now if lesson else None
 
 
 @pytest.mark.parametrize(
@@ -614,13 +600,13 @@ def test_ten_megabytes_of_arguments_are_not_kept() -> None:
     ],
 )
 def test_what_a_refusal_teaches(words: str, thoughts: tuple[str, ...], learned: Terms | None) -> None:
-    assert taught(f"https://api.example answered 400: {words}", Terms(), frozenset(thoughts)) == learned
+    assert taught(words, Terms(), *thoughts) == learned
 
 
 def test_nothing_is_learned_twice() -> None:
     known = Terms(include=False, least=16, refused=frozenset("s"))
     words = "max_output_tokens >= 16; include: the encrypted content for item rs_1 could not be verified."
-    assert taught(words, known, frozenset("s")) is None
+    assert taught(words, known, "s") is None
 
 
 # The provider
@@ -642,31 +628,17 @@ def test_the_effort_is_one_of_a_few(tmp_path: Path, effort: str) -> None:
             services.provider("openai")
         return
     provider = services.provider("openai")
-    assert isinstance(provider, OpenAIResponses)
+    assert isinstance(provider, Speech)
     assert provider.wire(HI).get("reasoning") == ({"effort": effort} if effort else None)
 
 
-Make = Callable[..., OpenAIResponses]
+Make = Callable[..., Speech[Terms]]
 
 
 @pytest.fixture
 async def provider(tmp_path: Path) -> AsyncIterator[Make]:
-    made: list[OpenAIResponses] = []
-
-    def build(limits: Limits = Limits(), findings: Findings | None = None, **settings: Any) -> OpenAIResponses:
-        parts = Parts(tmp_path, limits=limits, findings=findings or Forgetful())
-        found = openai_responses.create(OpenAIResponsesConfig(**settings), parts)
-        assert isinstance(found, OpenAIResponses)
-        made.append(found)
-        return found
-
-    yield build
-    for one in made:
-        await one.close()
-
-
-async def told(provider: OpenAIResponses, request: Request = HI) -> list[Delta]:
-    return [delta async for delta in provider.stream(request)]
+    async with making(openai_responses, tmp_path) as make:
+        yield make
 
 
 async def test_a_turn(provider: Make) -> None:
@@ -795,14 +767,6 @@ async def test_a_refusal_has_a_kind(provider: Make, status: int, error: dict[str
             assert "quite-secret" not in str(caught.value)
 
 
-async def test_usage_is_estimated_where_nobody_counts(provider: Make) -> None:
-    recorded = (RECORDINGS / "openai_responses" / "nothing.sse").read_text("utf-8")
-    async with ChatServer([Answer(sse=recorded)]) as server:
-        reply = (await told(provider(base_url=server.url)))[-1]
-        assert isinstance(reply, Reply)
-        assert reply.usage == Usage(len(server.requests[0].raw) // 4, 0, requests=1, estimated=True)
-
-
 @pytest.mark.parametrize(
     "ping", [": ping", 'data: {"type":"keepalive"}', 'data: {"type":"response.in_progress","response":{}}']
 )
@@ -816,7 +780,7 @@ async def test_an_interrupted_answer_leaves_the_connection_to_the_next(provider:
     first = HELLO.index("response.content_part.done")  # both words are before it
     async with ChatServer([Answer(sse=HELLO, pieces=(first, 10_000), drip=30), Answer(sse=HELLO)]) as server:
         model = provider(base_url=server.url)
-        stream = cast(AsyncGenerator[Delta, None], model.stream(HI))
+        stream = model.stream(HI)
         async with aclosing(stream):
             assert await anext(stream) == TextDelta("Hel")
         assert (await told(model))[:-1] == [TextDelta("Hel"), TextDelta("lo")]

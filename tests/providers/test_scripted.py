@@ -72,6 +72,22 @@ async def test_errors_by_name(error: Any) -> None:
     assert (type(caught.value) is StreamCut) is (error == "cut")
 
 
+@pytest.mark.parametrize(
+    ("step", "began"),
+    [
+        (Step(error="unavailable"), False),
+        (Step("never said", error="unavailable", after=0), False),
+        (Step("half", error="unavailable"), True),
+        (Step(reasoning="hm", error="unavailable"), True),
+        (Step(error="cut"), True),
+    ],
+)
+async def test_an_error_after_something_was_said_comes_from_a_service_that_had_begun(step: Step, began: bool) -> None:
+    with pytest.raises(ProviderError) as caught:
+        await told(Scripted([step]))
+    assert (caught.value.began, caught.value.usage) == (began, None)
+
+
 async def test_an_error_as_a_scene() -> None:
     with pytest.raises(AuthFailed, match="no"):
         await told(Scripted([AuthFailed("no")]))

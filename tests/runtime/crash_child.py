@@ -84,6 +84,9 @@ class Clock:
 class Facts:
     """A model that costs something and takes no attachments."""
 
+    def name(self, reference: str) -> str:
+        return reference
+
     def is_local(self, reference: str) -> bool:
         return False
 

@@ -14,6 +14,7 @@ from palmclaw.agent.interrupt import Interrupt, Interrupted
 from palmclaw.core.errors import (
     AuthFailed,
     BadCall,
+    BadCertificate,
     BadReply,
     BadRequest,
     BudgetReached,
@@ -22,6 +23,7 @@ from palmclaw.core.errors import (
     ContextOverflow,
     ModelNotFound,
     NobodyThere,
+    NoEndpoint,
     NoNetwork,
     Overloaded,
     PalmclawError,
@@ -35,9 +37,9 @@ from palmclaw.core.errors import (
 from palmclaw.core.events import ModelChanged, ReasoningDelta, Retrying, TextDelta
 from palmclaw.core.messages import Media, Message, Reasoning, Role, Text, Usage, user_message
 from palmclaw.core.ports import Delta, Reply, Request, Spent
-from palmclaw.core.wire import IMAGES
+from palmclaw.core.wire import DOCUMENTS, IMAGES
 from palmclaw.providers.scripted import Scene, Scripted, Step, call
-from palmclaw.runtime.budget import Budget, BudgetSettings, Prices, estimated
+from palmclaw.runtime.budget import ROOM, Budget, BudgetSettings, Prices, estimated, weighed
 from palmclaw.runtime.models import CONTINUE, SMALLER, Choice, Models
 from palmclaw.runtime.patience import Patience, is_for_others, rest
 
@@ -69,6 +71,7 @@ class Desk:
     book: Book = field(default_factory=Book)
     slept: list[float] = field(default_factory=list)
     time: float = 0.0
+    sees: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def models(self, *fallbacks: str, budget: BudgetSettings = BudgetSettings(), retries: int = 4) -> Models:
         patience = Patience(retries, 60.0, chance=lambda: 0.5)
@@ -89,7 +92,7 @@ class Desk:
         return self.services[service]
 
     def takes(self, choice: Choice) -> frozenset[str]:
-        return IMAGES
+        return self.sees.get(choice.service, IMAGES)
 
     def prices(self, choice: Choice) -> Prices | None:
         return self.priced.get(choice.service)
@@ -128,10 +131,10 @@ def reply_of(deltas: list[Delta]) -> Reply:
 
 async def test_an_answer_passes_through_and_is_written_down() -> None:
     here = desk("Hello")
-    deltas = await said(here.models(), replace(HI, model="one/big"))
+    deltas = await said(here.models(), replace(HI, choice="one/big"))
     assert texts(deltas) == "Hello"
     assert reply_of(deltas) == Reply(replace(reply_of(deltas).message, parts=(Text("Hello"),)), ONE)
-    assert here.services["one"].requests == [replace(HI, model="big")]
+    assert here.services["one"].requests == [replace(HI, choice="one/big", model="big")]
     assert here.book.spent == [Spent("one", "big", ONE, None, "s", "t", "turn")]
 
 
@@ -145,7 +148,7 @@ async def test_a_hiccup_is_ridden_out(error: str) -> None:
         (Retrying, 1.0),
         (Retrying, 2.0),
     ]
-    assert reply_of(deltas).usage == ONE
+    assert reply_of(deltas).usage.requests == (3 if error == "cut" else 1)  # what had begun is counted
 
 
 @pytest.mark.parametrize(
@@ -284,6 +287,21 @@ async def test_a_broken_answer_goes_on_with_the_next_model() -> None:
     assert reply_of(deltas).message.parts == (Text("Once upon a time."),)
 
 
+async def test_the_offline_assistant_begins_anew() -> None:
+    here = desk(Step("The torch is", error="cut"), Step(error="auth"))
+    here.services["offline"] = Scripted(["Done."], local=True)
+    deltas = await said(here.models("offline"))
+    assert texts(deltas) == "The torch is\n\nDone."
+    assert reply_of(deltas).message.parts == (Text("The torch is\n\nDone."),)
+    assert here.services["offline"].requests[0].messages == HI.messages
+
+
+async def test_a_stand_in_is_not_told_of_anothers_bad_call() -> None:
+    here = desk(*[Step(error="bad_call")] * 3, two=["fine"])
+    await said(here.models("two"))
+    assert here.services["two"].requests[0].messages == HI.messages
+
+
 async def test_a_failing_service_rests_for_a_while() -> None:
     here = desk(Step(error="unavailable"), "back again", two=["first", "second"])
     models = here.models("two", retries=0)
@@ -338,7 +356,7 @@ async def test_a_stand_in_that_is_not_set_up_is_passed_over() -> None:
 
 async def test_a_service_that_is_not_there_at_all() -> None:
     with pytest.raises(ConfigError):
-        await said(desk("x", two=["never"]).models("two"), replace(HI, model="nowhere"))
+        await said(desk("x").models(), replace(HI, choice="nowhere"))
 
 
 def test_the_chain_names_each_model_once() -> None:
@@ -350,7 +368,8 @@ def test_the_chain_names_each_model_once() -> None:
     ("error", "others"),
     [(StreamCut("x"), True), (Overloaded("x"), True), (NoNetwork("x"), True), (Unreachable("x"), True),
      (BadReply("x"), True), (ModelNotFound("x"), True), (BudgetReached("x"), True), (BadRequest("x"), False),
-     (ContextOverflow("x"), False), (ValueError(), False)],
+     (ContextOverflow("x"), False), (ContentFiltered("x"), False), (BadCertificate("x"), True), (NoEndpoint("x"), True),
+     (ProviderError("x"), True), (ConfigError("", "x"), True), (ValueError(), False)],
 )  # fmt: skip
 def test_for_others(error: Exception, others: bool) -> None:
     assert is_for_others(error) is others
@@ -359,7 +378,7 @@ def test_for_others(error: Exception, others: bool) -> None:
 async def test_each_turn_may_ask_another_model() -> None:
     here = desk("a", two=["b"])
     models = here.models()
-    assert texts(await said(models, replace(HI, model="two/big"))) == "b"
+    assert texts(await said(models, replace(HI, choice="two/big"))) == "b"
     assert texts(await said(models)) == "a"
     assert [(s.service, s.model) for s in here.book.spent] == [("two", "big"), ("one", "m")]
 
@@ -370,6 +389,32 @@ async def test_closing_closes_what_was_opened() -> None:
     await said(models)
     await models.close()
     assert (here.services["one"].closed, here.services["two"].closed) == (1, 0)
+
+
+async def test_what_a_request_cost_that_failed_after_it_had_begun() -> None:
+    """Words or none: who had begun to work may be paid."""
+    silent, counted = StreamCut("x"), ContentFiltered("x")
+    silent.began = counted.began = True
+    counted.usage = Usage(77, 3)
+    here = desk(silent, counted)
+    with pytest.raises(ContentFiltered) as caught:
+        await said(here.models())
+    first, second = (s.usage for s in here.book.spent)
+    assert (first.estimated, first.input, first.output) == (True, estimated(HI), 0)
+    assert second == Usage(77, 3, requests=1)
+    assert caught.value.usage == first + second
+
+
+async def test_an_answer_that_nobody_counted_is_weighed() -> None:
+    def uncounted(request: Request) -> Step:
+        return Step("Hello", calls=(call("look", at="the battery"),))
+
+    here = desk(uncounted)
+    here.services["one"].usage = Usage(requests=1, estimated=True)
+    deltas = await said(here.models())
+    assert reply_of(deltas).usage == here.book.spent[0].usage
+    assert here.book.spent[0].usage.input == estimated(HI)
+    assert 5 < here.book.spent[0].usage.output < 30
 
 
 # attachments
@@ -387,6 +432,27 @@ async def test_a_model_that_refuses_pictures_gets_a_note_and_is_remembered() -> 
     await said(models, PICTURE)
     assert [r.media for r in here.services["one"].requests] == [{"p": b"png"}, {}, {}]
     assert models.takes("") == frozenset()
+
+
+async def test_a_model_that_refuses_for_another_reason_is_not_thought_blind() -> None:
+    here = desk(Step(error="bad_request"), Step(error="bad_request"), "a cat")
+    models = here.models()
+    with pytest.raises(BadRequest):
+        await said(models, PICTURE)
+    await said(models, PICTURE)
+    assert [bool(r.media) for r in here.services["one"].requests] == [True, False, True]
+
+
+async def test_a_stand_in_gets_the_attachments_that_it_takes() -> None:
+    paper = Media("d", "application/pdf", "a.pdf")
+    message = Message(Role.USER, (Media("p", "image/png", "p.png"), paper))
+    request = replace(HI, media={"p": b"png", "d": b"pdf"}, messages=(message,))
+    here = desk(Step(error="auth"), two=["seen"])
+    here.sees = {"one": DOCUMENTS, "two": IMAGES}
+    models = here.models("two")
+    assert models.takes("") == DOCUMENTS | IMAGES
+    await said(models, request)
+    assert [r.media for s in ("one", "two") for r in here.services[s].requests] == [{"d": b"pdf"}, {"p": b"png"}]
 
 
 @pytest.mark.parametrize("error", ["bad_request", "model_not_found"])
@@ -465,7 +531,49 @@ async def test_an_answer_that_costs_nothing_is_bounded_by_the_price_of_the_quest
 async def test_a_budget_in_dollars_needs_a_price() -> None:
     with pytest.raises(ConfigError, match="no price is known for one/m") as caught:
         await said(desk("never").models(budget=BudgetSettings(usd=1.0)))
-    assert "provider.prices.input" in caught.value.hint
+    assert "prices.input" in caught.value.hint
+
+
+async def test_while_a_budget_is_set_no_answer_is_longer_than_what_is_reserved() -> None:
+    here = desk("Hello", "Hello", "Hello")
+    models = here.models(budget=BudgetSettings(tokens=100_000))
+    await said(models)
+    await said(models)
+    await said(models, replace(HI, max_output=50))
+    assert [r.max_output for r in here.services["one"].requests] == [ROOM, ROOM, 50]
+
+
+async def test_two_turns_at_once_have_room_beside_each_other() -> None:
+    here = desk("Hello there you", "Hello")
+    models = here.models(budget=BudgetSettings(tokens=100_000))
+    stream = models.stream(HI)
+    await anext(stream)
+    assert texts(await said(models)) == "Hello"
+    await stream.aclose()
+
+
+@pytest.mark.parametrize(
+    ("text", "real"),
+    [
+        ("0f3a9c" * 500, 3_000),  # counted with o200k_base
+        ("22.3813,114.188\n" * 200, 1_800),
+        ("The torch is on, and Mei Lin's number is +852 6001 0001. " * 40, 801),
+        ("请把会议改到明天下午三点，然后告诉美琳。" * 40, 600),
+        ("👩‍👩‍👧‍👦" * 50, 550),
+        ('{"battery":{"percent":62,"charging":false}}' * 40, 440),
+    ],
+)
+def test_a_question_is_weighed_rather_too_heavy(text: str, real: int) -> None:
+    assert real * 0.85 <= weighed(text) <= real * 2
+
+
+def test_what_goes_back_unseen_is_weighed_too() -> None:
+    thought = replace(HI, messages=(Message(Role.ASSISTANT, (Reasoning("hm", "x" * 6_000), Text("so"))),))
+    assert estimated(thought) > 2_000
+    pages = b"%PDF-1.7" + b"/Type /Page\n" * 30 + b"/Type /Pages"
+    paper = replace(HI, messages=(Message(Role.USER, (Media("d", "application/pdf"),)),), media={"d": pages})
+    assert estimated(paper) > 90_000
+    assert estimated(replace(paper, media={})) < 1_000
 
 
 async def test_both_budgets_hold_and_the_smaller_room_counts() -> None:

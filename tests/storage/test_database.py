@@ -38,6 +38,21 @@ async def test_a_new_file_is_private_and_up_to_date(tmp_path: Path) -> None:
     await database.close()
 
 
+async def test_a_note_does_not_wait_for_the_disk_and_everything_else_does(tmp_path: Path) -> None:
+    database = Database(tmp_path / "db")
+
+    def level(db: sqlite3.Connection) -> int:
+        found: int = db.execute("PRAGMA synchronous").fetchone()[0]
+        return found
+
+    assert [await database.run(level), await database.note(level), await database.run(level)] == [2, 1, 2]
+    await database.note(lambda db: db.execute("INSERT INTO session (id, created, updated) VALUES ('a', '', '')"))
+    with pytest.raises(StorageError):
+        await database.note(lambda db: db.execute("INSERT INTO nowhere VALUES (1)"))
+    assert await database.run(lambda db: db.execute("SELECT id FROM session").fetchall()) == [("a",)]
+    await database.close()
+
+
 async def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
     (tmp_path / "db").touch(0o644)
     database = Database(tmp_path / "db")

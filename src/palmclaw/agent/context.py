@@ -21,7 +21,11 @@ MEDIA_BYTES = 20_000_000
 
 
 class ModelFacts(Protocol):
-    """What must be known of a model before it is asked; `reference` as in Request.model."""
+    """What must be known of a model before it is asked; `reference` as in Request.choice."""
+
+    def name(self, reference: str) -> str:
+        """Its name on the wire."""
+        ...
 
     def is_local(self, reference: str) -> bool:
         """Whether asking it costs nothing, so that every tool is offered to it."""
@@ -83,7 +87,7 @@ class SessionContext:
     ) -> Request:
         offered = sorted(name for family in begun.families for name in self.modules[family].tools)
         tools = tuple(self.tools[name] for name in offered)
-        return Request(model, begun.system, messages, tools, session, media)
+        return Request(self.models.name(model), begun.system, messages, tools, session, media, choice=model)
 
     def _system(self, families: frozenset[str]) -> str:
         rules = [self.modules[name].prompt for name in sorted(families) if self.modules[name].prompt]

@@ -95,8 +95,10 @@ class _Run:
                 yield MessageAdded(coloured(partial, request))
             if isinstance(error, Interrupted):
                 self._stop(Stop.CANCELLED, _STOPPED)
-            else:
-                self._stop(Stop.ERROR, error.fault)
+                return
+            if isinstance(error, ProviderError):
+                self.usage += error.usage or Usage()
+            self._stop(Stop.ERROR, error.fault)
             return
         self._take(asking.reply)
 
@@ -190,4 +192,6 @@ def _unfinished(reply: Reply) -> Fault | None:
         return Fault("length", "The answer was cut at the model's output limit.", hint="Say “go on” to continue.")
     if reply.finish is Finish.FILTER:
         return Fault("content_filter", "The service's content filter cut the answer.")
+    if reply.finish is Finish.OTHER:
+        return Fault("unfinished", "The model stopped for a reason of its own.", hint="Say “go on” to continue.")
     return None

@@ -28,17 +28,18 @@ class Attached:
 
 def attached(paths: Iterable[Path]) -> tuple[Attached, ...]:
     """The files, read. Raises ConfigError with the path and what is wrong."""
-    return tuple(_read(path.expanduser()) for path in paths)
+    return tuple(_read(path) for path in paths)
 
 
 def _read(path: Path) -> Attached:
     try:
+        path = path.expanduser()
         size = path.stat().st_size if path.is_file() else None
         content = path.read_bytes() if size is not None and size <= MAX_BYTES else b""
-    except OSError as error:
-        raise ConfigError(str(path), f"cannot be read: {error.strerror}") from error
+    except (OSError, RuntimeError) as error:  # the latter for a home that nobody has
+        raise ConfigError(str(path), f"cannot be read: {getattr(error, 'strerror', None) or error}") from error
     if size is None:
-        raise ConfigError(str(path), "there is no such file")
+        raise ConfigError(str(path), "is no file" if path.exists() else "there is no such file")
     if size > MAX_BYTES:
         raise ConfigError(str(path), f"{size:,} bytes are too many; at most {MAX_BYTES:,} go along", "Make it smaller.")
     mime = kind_of(content, path.name)

@@ -47,9 +47,7 @@ FAILED, STOPPED = 1, 130
     "--device", default="", metavar="NAME", help="Which phone: virtual (the default) or an installed backend."
 )
 @click.option("--model", default="", metavar="NAME", help="For this once: SERVICE/MODEL, SERVICE or MODEL.")
-@click.option(
-    "--file", "-f", "paths", multiple=True, type=click.Path(path_type=Path), help="Attach an image, a PDF or a text."
-)
+@click.option("--file", "-f", "paths", multiple=True, type=click.Path(path_type=Path), help="Attach an image or a PDF.")
 @click.option("--quiet", "-q", is_flag=True, help="Only the answer and errors.")  # fmt: skip
 def chat(text: str | None, approve: str | None, session: str, device: str, paths: tuple[Path, ...], **how: Any) -> None:
     """Talk to the agent.

@@ -70,7 +70,10 @@ async def command(talk: "Talk", text: str) -> bool:
 
 async def _turn(talk: "Talk", turns: Turns, text: str) -> None:
     with talk.stoppable():
-        await talk.answer(turns, text)
+        try:
+            await talk.answer(turns, text)
+        except PalmclawError as error:  # an attachment that could not be kept, say
+            note(talk, f"{error}\n{error.hint}".strip())
 
 
 async def _say(talk: "Talk", text: str) -> None:
@@ -102,7 +105,7 @@ async def _change_model(talk: "Talk", name: str) -> None:
     services = talk.app.services
     choice = services.chosen(wanted)
     services.provider(choice.service)
-    await talk.app.sessions.choose_model(talk.session, wanted)
+    await talk.app.sessions.choose_model(talk.session, services.exactly(choice) if wanted else "")
     talk.model = ""
     note(talk, talk.texts("model_set", model=choice))
 

@@ -1,6 +1,5 @@
 """Splits a request into parts and counts the tokens of each, with a real tokenizer where one is installed."""
 
-import json
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -12,6 +11,7 @@ from pathlib import Path
 from palmclaw.core.messages import user_message
 from palmclaw.core.ports import Request
 from palmclaw.core.text import tokens
+from palmclaw.core.wire import as_bytes
 
 VOCABULARY = "o200k_base"
 ESTIMATE = "estimate"
@@ -75,15 +75,10 @@ def _tiktoken(environ: Mapping[str, str]) -> Count | None:
     return lambda text: len(encode(text))
 
 
-def compact(body: object) -> str:
-    """The body as it goes out; half characters that no encoding knows are question marks there."""
-    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace").decode()
-
-
 def shares(request: Request, to_wire: Callable[[Request], object], count: Count) -> tuple[Share, ...]:
     """What each part adds to the body, whatever the protocol; the shares add up to the whole."""
     steps = list(_growing(request))
-    sizes = [0, *(count(compact(to_wire(grown))) for _, grown in steps)]
+    sizes = [0, *(count(as_bytes(to_wire(grown)).decode()) for _, grown in steps)]
     added = {name: after - before for (name, _), (before, after) in zip(steps, pairwise(sizes), strict=True)}
     return (
         Share("policy", added["policy"]),

@@ -16,6 +16,7 @@ import click
 from palmclaw import __version__
 from palmclaw.app import App, assembled
 from palmclaw.cli.plain import wrapped
+from palmclaw.cli.settings import held_back, shown_address
 from palmclaw.core.errors import PalmclawError
 from palmclaw.paths import home as home_of
 from palmclaw.storage.database import Database
@@ -58,7 +59,7 @@ def checked() -> list[Finding]:
     except PalmclawError as error:
         return [*findings, Finding("configuration", False, str(error), error.hint)]
     findings.append(Finding("configuration", True, str(app.home.config)))
-    checks: tuple[Callable[[App], Finding], ...] = (_home, _database, _phone, _model, _fallbacks)
+    checks: tuple[Callable[[App], Finding], ...] = (_home, _database, _phone, _model, _services, _fallbacks)
     return findings + [_run(check, app) for check in checks]
 
 
@@ -125,11 +126,19 @@ def _model(app: App) -> Finding:
             return Finding("model", False, text, _CONNECT)
         return Finding("model", True, f"{found.name}: no model connected", _CONNECT)
     services.provider(found.name)
-    address = found.base_url or "its usual address"
+    address = shown_address(found.base_url)
     if found.base_url and not _answers(found.base_url):
         mend = "Start the service, or mend the address: palmclaw config set provider.base_url URL"
         return Finding("model", False, f"nobody answers at {address}", mend)
-    return Finding("model", True, f"{services.chosen('')} at {address}")
+    held = held_back(app.home) if not found.table.get("api_key") else ""
+    return Finding("model", True, f"{services.chosen('')} at {address}", held)
+
+
+def _services(app: App) -> Finding:
+    """Every further service of the configuration; a key may still be missing."""
+    for name in app.settings.services:
+        app.services.connected(app.services.settled(name))
+    return Finding("services", True, ", ".join(app.settings.services) or "none besides")
 
 
 def _fallbacks(app: App) -> Finding:
@@ -156,6 +165,6 @@ def _answers(address: str) -> bool:
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         socket.create_connection((parts.hostname or "", port), timeout=3).close()
-    except OSError:
+    except (OSError, UnicodeError):
         return False
     return True

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import click
 
@@ -120,6 +120,9 @@ class _AsIfAsked:
 
     models: Models
 
+    def name(self, reference: str) -> str:
+        return self.models.name(reference)
+
     def is_local(self, reference: str) -> bool:
         return False
 
@@ -134,14 +137,14 @@ async def _request(app: App, text: str, session: str) -> Request:
         model = await app.sessions.model(session)
         context = app.context(app.sessions, _AsIfAsked(app.models()))
         request = await context.previewed(session, model, Tail(tail.start, (*tail.messages, message)))
-        return replace(request, model=app.services.chosen(model).model)
+        return request
     finally:
         await app.database.close()
 
 
 def _wire(app: App, request: Request) -> object:
-    """The body as the configured service would get it; without one, as an OpenAI-compatible one would."""
-    settled = app.services.settled(app.services.chosen("").service)
+    """The body as the session's service would get it; without one, as an OpenAI-compatible one would."""
+    settled = app.services.settled(app.services.chosen(request.choice).service)
     provider = app.services.connected(settled)
     own: Callable[[Request], object] = getattr(provider, "wire", plugins.to_wire("openai_chat"))
     return own(request)

@@ -68,7 +68,11 @@ def _key_lines(app: App, row: Service) -> list[str]:
 
 
 def _is_ready(app: App, row: Service) -> bool:
-    return bool(app.services.settled(row.name).table.get("api_key"))
+    """Whether there is a key; not where the service's own table is wrong, of which the doctor tells."""
+    try:
+        return bool(app.services.settled(row.name).table.get("api_key"))
+    except ConfigError:
+        return False
 
 
 def _as_json(app: App, row: Service) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import re
 import tomllib
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -18,6 +19,8 @@ from palmclaw.paths import home as home_of
 from palmclaw.services import Services
 
 SECRET = re.compile(r"(provider|services\.[A-Za-z0-9_-]+)\.api_key")
+_SERVICE = re.compile(r"services\.([A-Za-z0-9_-]+)\..+")
+_KEY = re.compile(r"[\x21-\x7e]+")
 _LISTS = ("tools.disabled", "files.outside", "provider.fallbacks")
 _SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "headers")
 
@@ -44,19 +47,21 @@ def path() -> None:
 @config.command()
 @click.argument("key", required=False)
 def get(key: str | None) -> None:
-    """The value of one setting, or all that are set. Keys are shown as ***."""
+    """The value of one setting, of a table such as budget, or all that are set. Keys are shown as ***."""
     home = home_of(os.environ)
     flat = dict(_flat(settings.read(home.config), ""))
     flat |= {f"{place}.api_key": "***" for place in settings.stored_keys(home)}
-    if key is None:
-        if not flat:
-            click.echo(f"Nothing is set. There are: {', '.join(settings.known_keys())}", err=True)
-        for name, value in flat.items():
-            click.echo(f"{name} = {_shown(name, value)}")
-    elif key in flat:
+    if key in flat:
         click.echo(_shown(key, flat[key]))
-    elif key not in settings.known_keys():
+        return
+    of_table = {name: value for name, value in flat.items() if key is None or name.startswith(f"{key}.")}
+    known = [name for name in settings.known_keys() if key is None or name.startswith(f"{key}.")]
+    if key is not None and not of_table and not known and key not in settings.known_keys():
         raise ConfigError(key, "no such setting", f"There are: {', '.join(settings.known_keys())}")
+    if not of_table and known:
+        click.echo(f"Nothing is set. There are: {', '.join(known)}", err=True)
+    for name, value in of_table.items():
+        click.echo(f"{name} = {_shown(name, value)}")
 
 
 @config.command("set", context_settings={"ignore_unknown_options": True})
@@ -80,6 +85,8 @@ def set_(key: str, value: str | None) -> None:
     settings.write(home.config, text)
     _bind_key(home)
     click.echo(f"{key} = {_shown(key, value)}", err=True)
+    if key.startswith("provider.") and (held := held_back(home)):
+        click.echo(held, err=True)
 
 
 @config.command()
@@ -100,6 +107,8 @@ def edited(home: Home, key: str, value: str | None) -> str:
 
     path = home.config
     settings.read(path)
+    if key.startswith("services.") and (key.endswith(".api_key") or not _SERVICE.fullmatch(key)):
+        raise ConfigError(key, "a service's name has letters, digits, _ and - only", "Like services.home.base_url")
     document = tomlkit.parse(path.read_text("utf-8-sig") if path.exists() else "")
     table, _, name = key.rpartition(".")
     if not table:
@@ -140,7 +149,17 @@ def _typed(key: str, value: str) -> Any:
             return float(value) if "." in value else int(value.replace(",", ""))
         except ValueError as error:
             raise ConfigError(key, f"expected a number, got {value!r}") from error
+    if ".body." in key:
+        return _value(value)
     return {"true": True, "false": False}.get(value.lower(), value)
+
+
+def _value(text: str) -> Any:
+    """What TOML makes of it: a number, a truth, a list, a table in braces; else the text as it is."""
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def _list(key: str, value: str) -> list[Any]:
@@ -160,9 +179,10 @@ def _set_secret(home: Home, place: str, value: str) -> str:
         raise ConfigError(
             f"{place}.api_key", "the key is empty", f"To take it away: palmclaw config unset {place}.api_key"
         )
+    if not _KEY.fullmatch(value.strip()):
+        raise ConfigError(f"{place}.api_key", "holds a character that no key has", "Copy it again, without spaces.")
     services, name = _services(home, place)
     settled = services.settled(name)
-    services.connected(replace(settled, table={**settled.table, "api_key": value}))
     where = origin(settled.base_url) if settled.base_url else ""
     _write_secrets(home, {**settings.stored_keys(home), place: settings.StoredKey(value.strip(), where)})
     return f" for {where}" if where else ""
@@ -171,11 +191,23 @@ def _set_secret(home: Home, place: str, value: str) -> str:
 def _bind_key(home: Home) -> None:
     """A key that was set before there was a service belongs to the first one that is set."""
     keys = settings.stored_keys(home)
-    unbound = {place: key for place, key in keys.items() if not key.origin}
-    for place, key in unbound.items():
+    bound = dict(keys)
+    for place, key in keys.items():
         services, name = _services(home, place)
-        if address := services.settled(name).base_url:
-            _write_secrets(home, {**keys, place: replace(key, origin=origin(address))})
+        if not key.origin and (address := services.settled(name).base_url):
+            bound[place] = replace(key, origin=origin(address))
+    if bound != keys:
+        _write_secrets(home, bound)
+
+
+def held_back(home: Home) -> str:
+    """Words for a stored key that the configured service does not get, since it is for another; mostly empty."""
+    key = settings.stored_keys(home).get("provider")
+    services, name = _services(home, "provider")
+    address = services.settled(name).base_url
+    if key is None or not key.origin or not address or key.origin == origin(address):
+        return ""
+    return f"The stored key is for {key.origin} and is not sent to {origin(address)}."
 
 
 def _services(home: Home, place: str) -> tuple[Services, str]:
@@ -212,6 +244,17 @@ def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
 
 
 def _shown(key: str, value: Any) -> str:
-    if any(word in key.lower().replace("tokens", "") for word in _SECRET_WORDS):
+    """A value as it may be shown: no key, no password, no query of an address."""
+    if any(word in key.lower().replace("tokens", "").replace("key_header", "") for word in _SECRET_WORDS):
         return "***"
+    if key.endswith((".base_url", ".proxy")):
+        return shown_address(str(value))
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def shown_address(address: str) -> str:
+    """An address without what may be secret in it: user, password, query."""
+    parts = urlsplit(address)
+    if not (parts.query or "@" in parts.netloc):
+        return address
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" + ("?***" if parts.query else "")

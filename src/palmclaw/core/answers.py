@@ -1,11 +1,13 @@
-"""What every decoder of a streamed answer needs, whatever the protocol: text in pieces, free ids, honest counts."""
+"""What every decoder of an answer needs, whatever the protocol: text and calls in pieces, values of the wire."""
 
-from dataclasses import replace
 from typing import Any
 
-from palmclaw.core.messages import Reasoning, Text
-from palmclaw.core.ports import Reply
+from palmclaw.core.arguments import json_value, read_arguments
+from palmclaw.core.messages import Reasoning, Text, ToolCall
 from palmclaw.core.text import whole
+
+MOST = 10**8
+"""Who counts more tokens than this in one request has not counted."""
 
 
 class Voice:
@@ -35,6 +37,33 @@ class Voice:
         return (kind(self.all),) if self.all.strip() else ()
 
 
+class Pieces:
+    """A call's arguments in pieces; of endless ones, little more is kept than what shows that they are too long."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._size = 0
+
+    def add(self, piece: str, limit: int) -> None:
+        """Text beyond the limit is not kept."""
+        if piece and self._size <= limit:
+            self._pieces.append(piece[: limit + 1])
+            self._size += len(piece)
+
+    @property
+    def text(self) -> str:
+        """The arguments as far as they have been said."""
+        return "".join(self._pieces)
+
+
+def read_call(call: ToolCall, text: str, limit: int, *, cut: bool = False) -> ToolCall:
+    """The call with the arguments that the text spells; where the answer was `cut` in it, they may be incomplete."""
+    arguments, flaw, raw = read_arguments(text, limit)
+    if cut and not flaw and not isinstance(json_value(text), dict):
+        flaw = "truncated"
+    return ToolCall(call.id, call.name or "unnamed", arguments, flaw, raw, signature=call.signature)
+
+
 def free_id(call_id: str, used: set[str]) -> str:
     """The call's own id, or where it has none or another call has it, the first that is free."""
     if call_id and call_id not in used:
@@ -46,11 +75,20 @@ def free_id(call_id: str, used: set[str]) -> str:
 
 
 def count_in(box: Any, key: str) -> int:
-    """A count of tokens out of an object on the wire; 0 for what is none."""
+    """A count of tokens out of an object on the wire, also one written as text; 0 for what is none."""
     value = box.get(key) if isinstance(box, dict) else None
-    return int(value) if isinstance(value, int | float) and 0 <= value < 10**12 else 0
+    if isinstance(value, str) and value.isdecimal() and len(value) < 12:
+        value = int(value)
+    return int(value) if isinstance(value, int | float) and 0 <= value < MOST else 0
 
 
-def counted(reply: Reply, sent: int) -> Reply:
-    """The reply with an estimate of the `sent` bytes, where the service does not count."""
-    return replace(reply, usage=replace(reply.usage, input=sent // 4)) if reply.usage.estimated else reply
+def text_in(box: Any, key: str) -> str:
+    """A text out of an object on the wire; empty for what is none."""
+    value = box.get(key) if isinstance(box, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def index_in(box: Any, key: str = "index") -> int | None:
+    """A place out of an object on the wire; None where it is not said."""
+    value = box.get(key) if isinstance(box, dict) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -32,11 +32,19 @@ PalmclawError
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from palmclaw.core.messages import Usage
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A failure as data: what went wrong, whether trying again may help, and what to do."""
+    """A failure as data: what went wrong, and what to do.
+
+    `retryable`: the same thing, tried again as it is, may succeed; where something must be changed first, the hint says
+    what. It promises nobody's trying: who asks again by itself decides by the kind of error.
+    """
 
     code: str
     message: str
@@ -90,14 +98,21 @@ class SessionNotFound(PalmclawError):
 
 
 class ProviderError(PalmclawError):
-    """The model service failed; `retry_after` is how many seconds it asks to wait, where it says so."""
+    """The model service failed.
+
+    `retry_after` is how many seconds it asks to wait, where it says so; `began` that it had begun to work on the
+    request, so that it may cost something; `usage` what was counted by then. An answer that is none (BadReply) is not
+    `retryable`: the same address answers the same again.
+    """
 
     code = "provider"
 
-    def __init__(self, message: str, hint: str = "", retry_after: float | None = None) -> None:
+    def __init__(self, message: str, hint: str = "", retry_after: float | None = None, *, began: bool = False) -> None:
         super().__init__(message)
         self.hint = hint or self.hint
         self.retry_after = retry_after
+        self.began = began
+        self.usage: Usage | None = None
 
 
 class AuthFailed(ProviderError):
@@ -178,12 +193,12 @@ class NoEndpoint(BadRequest):
 
 class BadReply(ProviderError):
     code = "bad_reply"
-    retryable = True
     hint = "Is this the address of a model service? See: palmclaw config get provider.base_url"
 
 
 class BadCall(BadReply):
     code = "bad_call"
+    retryable = True
     hint = "The model wrote a tool call that its service could not read: ask for something smaller."
 
 

@@ -44,7 +44,7 @@ class ReasoningDelta:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The model service failed before it said anything; in `seconds` it is asked once more."""
+    """The model service failed; in `seconds` it is asked once more, to go on where it had begun to speak."""
 
     model: str
     seconds: float

@@ -49,6 +49,7 @@ class Inbound:
 class Request:
     """One model request. `system` and `tools` keep their bytes from request to request, so a cache can hold.
 
+    `model` is its name on the wire, `choice` what the owner asked for (`service/model`; empty: the configured one).
     `media` holds the bytes of the attachments that the model is to see, by their id; of others it reads the name.
     `max_output` bounds the answer in tokens; 0: as long as the model likes. `purpose` says what it is for.
     """
@@ -62,6 +63,7 @@ class Request:
     max_output: int = 0
     purpose: str = "turn"
     turn: str = ""
+    choice: str = ""
 
 
 class Finish(StrEnum):

@@ -2,12 +2,14 @@
 
 import ipaddress
 import re
+import unicodedata
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from palmclaw.core.errors import ConfigError
 
 _VERSIONED = re.compile(r"/v[0-9]+[a-z0-9]*$")
+_NAME = re.compile(r"(?!0x)[a-z0-9_-]*[a-z][a-z0-9_-]*")
 _LOCAL_NAMES = ("localhost", "local", "lan", "internal", "home.arpa", "fritz.box")
 _PORTS = {"http": 80, "https": 443}
 _PROTOCOLS = {"/chat/completions": "openai_chat", "/responses": "openai_responses", "/messages": "anthropic"}
@@ -60,6 +62,12 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{host}" + (f":{port}" if port not in (None, _PORTS.get(parts.scheme)) else "")
 
 
+def plain(url: str) -> str:
+    """The address without user, password, query and fragment, in which a key may stand."""
+    here = origin(url)
+    return here + urlsplit(url).path if "://" in here else here
+
+
 def _checked(url: str, key: str, allow_http: bool) -> SplitResult:
     try:
         parts = urlsplit(url)
@@ -82,10 +90,14 @@ def _checked(url: str, key: str, allow_http: bool) -> SplitResult:
 
 def is_near(host: str) -> bool:
     """Whether a host is this device or a private network, where http is usual; a name is judged by its ending."""
+    host = unicodedata.normalize("NFKC", host).replace("。", ".").lower().rstrip(".")
     try:
         return not ipaddress.ip_address(host.partition("%")[0]).is_global
     except ValueError:
-        return "." not in host or any(host.lower().rstrip(".").endswith(f".{name}") for name in _LOCAL_NAMES)
+        pass
+    if "." not in host:
+        return _NAME.fullmatch(host) is not None  # a bare number is an address of the open internet in disguise
+    return any(host.endswith(f".{name}") for name in _LOCAL_NAMES)
 
 
 def _joined(parts: SplitResult, path: str) -> str:

@@ -63,8 +63,10 @@ _FILTERED = (
 )
 _NO_MODEL = ("model_not_found", "no such model", "model not found", "unknown model")
 _NAMES_MODEL = re.compile(
-    r"\bmodels?\b(?:(?![{}]|\",).){0,200}(?:not exist|not found|not available|not supported|unknown|invalid)", re.S
+    r"\bmodels?\b:?(?: (?:[`'\"][^`'\"]{1,200}[`'\"]|\S{0,80}[0-9/:.-]\S{0,80}))? (?:(?:do(?:es)?|is|was|are) )?"
+    r"(?:not exist|not found|not available|not supported|unknown|invalid)\b"
 )
+"""A model that is not there; between it and that, nothing but its name."""
 _WAIT = re.compile(r'(?:retrydelay"?\s*:\s*"|try again in )([0-9]{1,6}(?:\.[0-9]{1,9})?)(ms|s)', re.IGNORECASE)
 _NAMED = {
     "request_too_large": 413,
@@ -124,7 +126,9 @@ def is_web_page(body: bytes) -> bool:
 
 
 def _typed(status: int, message: str, signs: str, headers: Mapping[str, str]) -> ProviderError:
-    return _kind(status, signs.lower())(message, retry_after=retry_after(headers, signs))
+    wait = retry_after(headers, signs)
+    hint = f"The service asks to wait {wait / 60:,.0f} minutes." if wait is not None and wait > 90 else ""
+    return _kind(status, signs.lower())(message, hint, retry_after=wait)
 
 
 def _kind(status: int, signs: str) -> type[ProviderError]:
@@ -192,6 +196,8 @@ def _words(value: Any) -> tuple[str, str]:
         if isinstance(inner := value.get(key), dict | list) and inner:
             return _words(inner)
     words = next((value[k] for k in ("message", "msg", "error", "detail") if isinstance(value.get(k), str)), "")
+    if isinstance(place := value.get("loc"), list) and words:  # as FastAPI names the field that it refuses
+        words = f"{'.'.join(map(str, place))}: {words}"
     codes = [str(value[k]) for k in ("code", "type", "status") if isinstance(value.get(k), str | int)]
     return words or json.dumps(value, ensure_ascii=False), codes[0] if len(codes) == 1 else " ".join(codes)
 
@@ -199,6 +205,6 @@ def _words(value: Any) -> tuple[str, str]:
 def _moment(value: str) -> datetime | None:
     try:
         moment = parsedate_to_datetime(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

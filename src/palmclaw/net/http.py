@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 import aiohttp
 
@@ -26,7 +26,7 @@ from palmclaw.core.errors import (
     Unreachable,
 )
 from palmclaw.core.limits import Limits
-from palmclaw.net.endpoints import origin
+from palmclaw.net.endpoints import origin, plain
 from palmclaw.net.failures import Redact, failure, shown
 from palmclaw.net.proxies import Proxies
 from palmclaw.net.stream import Bounds, EventStream
@@ -92,12 +92,13 @@ class Http:
             if response.status not in _REDIRECTS:
                 return response
             response.close()
-            target = urljoin(post.url, target)
+            target = _joined(post.url, target)
             if response.status not in (307, 308) or origin(target) != origin(post.url):
                 break
             post = replace(post, url=target)
+        to = shown(plain(target), self.redact) if target else "nowhere"
         raise BadRequest(
-            f"{origin(post.url)} redirects to {shown(_plain(target), self.redact)}; the key is not sent on.",
+            f"{origin(post.url)} redirects to {to}; the key is not sent on.",
             "If that is the right service: palmclaw config set provider.base_url ADDRESS",
         )
 
@@ -139,9 +140,9 @@ class Http:
             case aiohttp.ConnectionTimeoutError():
                 return Unreachable(f"Cannot reach {where}: no connection within {self.limits.connect_seconds:g} s.")
             case TimeoutError():
-                return Unavailable(f"{where} took the request and gave no answer in time.")
+                return Unavailable(f"{where} took the request and gave no answer in time.", began=True)
             case aiohttp.ServerDisconnectedError() | OSError():
-                return Unavailable(f"{where} closed the connection without an answer.")
+                return Unavailable(f"{where} closed the connection without an answer.", began=True)
         return BadReply(f"{where} does not answer as a web service does: {shown(str(error), self.redact)}")
 
     def _not_connected(self, error: Exception, where: str) -> PalmclawError:
@@ -184,10 +185,12 @@ async def _note_kept(session: aiohttp.ClientSession, trace: Any, reused: object)
     trace.trace_request_ctx.was_kept = True
 
 
-def _plain(url: str) -> str:
-    """The address without user, password, query and fragment."""
-    here = origin(url)
-    return here + urlsplit(url).path if "://" in here else here
+def _joined(url: str, target: str) -> str:
+    """Where a redirect leads; empty for one that leads to no address."""
+    try:
+        return urljoin(url, target) if target else ""
+    except ValueError:
+        return ""
 
 
 def _is_refusal(error: Exception) -> bool:

@@ -5,15 +5,16 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from palmclaw.core.errors import BadReply, ConfigError, NoEndpoint, PalmclawError
+from palmclaw.core.errors import BadReply, ConfigError, NoEndpoint, PalmclawError, ProviderError
 from palmclaw.core.plugin import Parts
-from palmclaw.core.schema import Doc
-from palmclaw.net.endpoints import Path, candidates, origin
+from palmclaw.core.ports import Request
+from palmclaw.core.schema import Between, Doc
+from palmclaw.net.endpoints import Path, candidates, origin, plain
 from palmclaw.net.http import Http
 from palmclaw.net.proxies import Proxies
 from palmclaw.net.sse import ServerEvent
@@ -41,6 +42,11 @@ class ServiceConfig:
     key_header: Annotated[KeyHeader, Doc("how the key is sent; both: bearer and x-api-key")] = "bearer"
     allow_http: Annotated[bool, Doc("send the key unencrypted over the internet")] = False
     ca_file: Annotated[str, Doc("certificate of a server of one's own, in PEM form")] = ""
+    ceiling: Annotated[int, Between(0, 10_000_000), Doc("the most tokens of an answer of `model`, where known")] = 0
+
+    def ceiling_of(self, model: str) -> int:
+        """The most tokens of an answer of any model; 0: nobody says."""
+        return self.ceiling if model == self.model else 0
 
 
 class Connection:
@@ -63,7 +69,10 @@ class Connection:
         self._mask = redact
         self._table = parts.table
         self._findings = parts.findings
-        self._key = f"{path.suffix} {_plain(config.base_url.strip())}"
+        self._key = f"{path.suffix} {plain(config.base_url.strip())}"
+        self._model = config.model
+        self._body = config.body
+        self.argument_chars = parts.limits.argument_chars
         proxies = Proxies(config.proxy, parts.environ)
         self._http = Http(self.redact, parts.limits, proxies, trusted=_trusted(config.ca_file, parts.table))
 
@@ -76,14 +85,30 @@ class Connection:
         """The text without anything secret of this service."""
         return self._mask(text, *self._secrets)
 
+    def addressed(self, request: Request) -> Request:
+        """The request to the model that it names, or to the configured one."""
+        return replace(request, model=request.model or self._model)
+
+    def with_own_fields(self, wire: dict[str, Any]) -> dict[str, Any]:
+        """The body with the person's own fields: they come first and win."""
+        return {**self._body, **wire, **self._body}
+
     @asynccontextmanager
     async def events(self, body: bytes) -> AsyncIterator[EventStream]:
-        """POST to the endpoint, found by trying what the address can mean; only "no such path" moves on."""
+        """POST to the endpoint, found by trying what the address can mean; only "no such path" moves on.
+
+        An error that comes after the answer has begun says so.
+        """
+        began = False
         try:
             async with AsyncExitStack() as stack:
-                yield await self._opened(stack, body)
+                stream = await self._opened(stack, body)
+                began = True
+                yield stream
         except PalmclawError as error:
             error.hint = error.hint.replace(" provider.", f" {self._table}.")
+            if began and isinstance(error, ProviderError) and not isinstance(error, BadReply):
+                error.began = True  # what is no reply at all, a web page say, was no work either
             raise
 
     async def close(self) -> None:
@@ -114,11 +139,6 @@ class Connection:
             self._findings.put(self._key, path)
 
 
-def _plain(url: str) -> str:
-    """The address without its query, in which a key may stand."""
-    return origin(url) + urlsplit(url).path
-
-
 def event_json(event: ServerEvent, where: str) -> Any:
     """The JSON value of an event, None for an empty one. Raises BadReply."""
     if not event.data.strip():
@@ -127,11 +147,6 @@ def event_json(event: ServerEvent, where: str) -> Any:
         return json.loads(event.data)
     except (ValueError, RecursionError) as error:
         raise BadReply(f"{where} sent something that is not JSON in the middle of its answer.") from error
-
-
-def as_bytes(wire: Mapping[str, Any]) -> bytes:
-    """A body as it goes out; half characters that no encoding knows become question marks."""
-    return json.dumps(wire, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def _headers(config: ServiceConfig, table: str, protocols: Mapping[str, str]) -> Mapping[str, str]:

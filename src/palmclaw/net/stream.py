@@ -12,6 +12,8 @@ from palmclaw.core.limits import Limits
 from palmclaw.net.failures import is_web_page
 from palmclaw.net.sse import ServerEvent, SseDecoder
 
+LOOK_SECONDS = 1.0
+"""How often a silent connection is looked at."""
 _BOM = b"\xef\xbb\xbf"
 _EVENT_LINE = re.compile(rb"(?:data|event|id|retry)?:")
 
@@ -116,18 +118,31 @@ class EventStream:
 
     async def _chunk(self) -> bytes:
         """The next bytes, in whatever size they come; empty at the end."""
-        until = min(self._until, self._idle_until)
-        try:
-            async with asyncio.timeout_at(until):
-                chunk = await self._response.content.readany()
-        except TimeoutError as error:
-            return self._over(self._silence(), error)
-        except ClientError as error:
-            return self._over(StreamCut(f"{self._where} broke off in the middle of its answer."), error)
+        while True:
+            until = min(self._until, self._idle_until)
+            try:
+                async with asyncio.timeout_at(min(until, self._now() + LOOK_SECONDS)):
+                    chunk = await self._response.content.readany()
+                break
+            except TimeoutError as error:
+                if self._now() >= until:
+                    return self._over(self._silence(), error)
+                if self._is_lost():
+                    return self._over(self._broken(), error)
+            except ClientError as error:
+                return self._over(self._broken(), error)
         self._received += len(chunk)
         if self._received > self._bounds.answer_bytes:
             raise BadReply(f"{self._where} sent more than {self._bounds.answer_bytes} bytes.")
         return chunk
+
+    def _is_lost(self) -> bool:
+        """Whether the connection has gone without a word: after broken framing the HTTP library tells no reader."""
+        connection = self._response.connection
+        return connection is not None and (connection.transport is None or connection.transport.is_closing())
+
+    def _broken(self) -> StreamCut:
+        return StreamCut(f"{self._where} broke off in the middle of its answer.")
 
     def _over(self, error: ProviderError, cause: Exception) -> bytes:
         if self._finished:

@@ -137,6 +137,7 @@ class Scripted:
         self.steps = list(steps)
         self.requests: list[Request] = []
         self.closed = 0
+        self.usage = Usage(input=10, output=5, requests=1)
         self._again = tuple(self.steps) if repeat else ()
         self._piece = piece
         self._local = local
@@ -159,12 +160,17 @@ class Scripted:
         for piece in self._pieces(step.text):
             yield TextDelta(piece)
         if step.error:
-            raise _ERRORS[step.error]()
+            raise self._failed(step)
         yield self._reply(step, request)
 
     async def close(self) -> None:
         """Only counted."""
         self.closed += 1
+
+    def _failed(self, step: "_Spoken") -> ProviderError:
+        error = _ERRORS[step.error]()
+        error.began = bool(step.text or step.reasoning) or step.error == "cut"
+        return error
 
     def _next(self, request: Request) -> "_Spoken":
         self.steps = self.steps or list(self._again)
@@ -202,7 +208,7 @@ class Scripted:
         words = (Text(step.text),) if step.text else ()
         message = Message(Role.ASSISTANT, (*thoughts, *words, *step.calls), model=request.model)
         finish = Finish.TOOLS if step.calls else Finish.STOP
-        return Reply(message, Usage(input=10, output=5, requests=1), finish)
+        return Reply(message, self.usage, finish)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,28 @@
 """The owner's own limit for a day: a request that could exceed it is not sent."""
 
 import json
-from collections.abc import AsyncIterator
+import re
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
-from palmclaw.agent.window import weight
+from palmclaw.agent.window import MEDIA
 from palmclaw.core.errors import BudgetReached, ConfigError
+from palmclaw.core.messages import Media, Part, Reasoning, ToolCall, ToolResult
 from palmclaw.core.ports import Ledger, Request
 from palmclaw.core.schema import Between, Doc
 from palmclaw.core.text import tokens
+from palmclaw.core.wire import IMAGES
 
 LEAST_OUTPUT = 256
 """An answer shorter than this many tokens is not worth asking for."""
-_FREE = 10**6
+ROOM = 8_192
+"""The most tokens of an answer while a budget is set: every answer is bounded, so that none can exceed it."""
+PAGE = 3_000
+"""Tokens of a page of a document."""
+_DENSE = re.compile(r"[A-Za-z0-9+/=_-]{40,}")
+_PAGES = re.compile(rb"/Type\s*/Page\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +51,8 @@ class Budget:
     _usd: float = 0.0
 
     @asynccontextmanager
-    async def room(self, request: Request, model: str, prices: Prices | None) -> AsyncIterator[int]:
-        """How many tokens the answer may have (0: no bound), reserved until the request is over.
+    async def room(self, request: Request, model: str, priced: Callable[[], Prices | None]) -> AsyncIterator[int]:
+        """How many tokens the answer may have (0: no bound), reserved with the question until the request is over.
 
         Raises BudgetReached; ConfigError where a budget in dollars is set and no price is known.
         """
@@ -52,7 +60,7 @@ class Budget:
         if not (self.settings.tokens or self.settings.usd):
             yield output
             return
-        needed = estimated(request)
+        needed, prices = estimated(request), priced() if self.settings.usd else None
         output = await self._output(needed, output, model, prices)
         usd = (needed * prices.input + output * prices.output) / 1e6 if prices else 0.0
         self._tokens, self._usd = self._tokens + needed + output, self._usd + usd
@@ -63,25 +71,50 @@ class Budget:
 
     async def _output(self, needed: int, wanted: int, model: str, prices: Prices | None) -> int:
         used_tokens, used_usd = await self.ledger.today()
-        bounds = [wanted] if wanted else []
+        bounds = [wanted or ROOM, ROOM]
         if limit := self.settings.tokens:
             left = limit - used_tokens - self._tokens - needed
             bounds.append(_enough(left, needed, f"{limit:,} tokens", f"{used_tokens:,} are used"))
         if dollars := self.settings.usd:
             if prices is None:
-                hint = "Set its price: palmclaw config set provider.prices.input 0.5 (and .output); or budget.tokens"
+                hint = "Set its price (prices.input and prices.output, in dollars per million tokens) or budget.tokens"
                 raise ConfigError("budget.usd", f"no price is known for {model}, so it cannot be kept", hint)
             money = dollars - used_usd - self._usd - needed * prices.input / 1e6
-            left = int(money * 1e6 / prices.output) if prices.output else int(money >= 0) * _FREE
+            left = int(money * 1e6 / prices.output) if prices.output else int(money >= 0) * ROOM
             bounds.append(_enough(left, needed, f"${dollars:g}", f"${used_usd:.2f} are used"))
         return min(bounds)
 
 
 def estimated(request: Request) -> int:
-    """About how many tokens a request's input counts, a tenth more than likely."""
-    tools = sum(tokens(json.dumps((t.name, t.description, t.schema), ensure_ascii=False)) for t in request.tools)
-    count = tokens(request.system) + tools + sum(weight(m) for m in request.messages)
+    """About how many tokens a request's input counts, rather too many than too few; never meant for a bill."""
+    tools = sum(weighed(json.dumps((t.name, t.description, t.schema), ensure_ascii=False)) for t in request.tools)
+    said = sum(4 + sum(_weight(part, request) for part in m.parts) for m in request.messages)
+    count = weighed(request.system) + tools + said
     return count + count // 10
+
+
+def weighed(text: str) -> int:
+    """Tokens of a text in which figures and long codes count as dearly as they are."""
+    dense = sum(map(len, _DENSE.findall(text)))
+    digits = sum(map(text.count, "0123456789"))
+    wide = sum(c > "\uffff" or c in "\u200d\ufe0f" for c in text) if not text.isascii() else 0
+    return tokens(text) + dense * 3 // 5 + digits // 2 + 2 * wide
+
+
+def _weight(part: Part, request: Request) -> int:
+    if isinstance(part, Media):
+        return _seen(part, request.media[part.id]) if part.id in request.media else weighed(part.name)
+    if isinstance(part, ToolCall):
+        return weighed(json.dumps(part.arguments, ensure_ascii=False)) + weighed(part.signature)
+    if isinstance(part, ToolResult):
+        return weighed(part.content)
+    return weighed(part.text) + (weighed(part.signature) if isinstance(part, Reasoning) else 0)
+
+
+def _seen(media: Media, content: bytes) -> int:
+    if media.mime in IMAGES:
+        return MEDIA
+    return PAGE * max(1, len(_PAGES.findall(content)), len(content) // 100_000)
 
 
 def _enough(left: int, needed: int, budget: str, used: str) -> int:

@@ -3,16 +3,16 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
+from palmclaw.agent.window import weight
 from palmclaw.core.errors import BadCall, BadRequest, ConfigError, Fault, ModelNotFound, PalmclawError, ProviderError
 from palmclaw.core.events import ModelChanged, ReasoningDelta, Retrying, TextDelta
-from palmclaw.core.messages import Cut, Message, Role, Text, Usage, user_message
+from palmclaw.core.messages import Cut, Media, Message, Reasoning, Role, Text, Usage, user_message
 from palmclaw.core.ports import Delta, Ledger, Provider, Reply, Request, Spent
-from palmclaw.core.text import tokens
-from palmclaw.runtime.budget import Budget, Prices, estimated
+from palmclaw.runtime.budget import Budget, Prices, estimated, weighed
 from palmclaw.runtime.patience import Patience, is_for_others, rest
 
 CONTINUE = "(The connection broke. Go on exactly where you stopped; repeat nothing.)"
@@ -33,7 +33,7 @@ class Choice:
         return f"{self.service}/{self.model}" if self.model else self.service
 
 
-class Services(Protocol):
+class Offers(Protocol):
     """Where models come from. Raises ConfigError for what is not there."""
 
     def chosen(self, reference: str) -> Choice:
@@ -53,9 +53,9 @@ class Services(Protocol):
 
 @dataclass(slots=True)
 class Models:
-    """Implements the Provider port over many services; `Request.model` is a reference as people write it."""
+    """Implements the Provider port over many services; `Request.choice` says which one, as people write it."""
 
-    services: Services
+    services: Offers
     ledger: Ledger
     budget: Budget
     fallbacks: tuple[str, ...] = ()
@@ -76,9 +76,16 @@ class Models:
         """Whether asking this model costs nothing, so that every tool can be offered to it."""
         return self.provider(self.services.chosen(reference)).local
 
+    def name(self, reference: str) -> str:
+        """The model's name on the wire."""
+        return self.services.chosen(reference).model
+
     def takes(self, reference: str) -> frozenset[str]:
-        """The media types that the model may be sent."""
-        choice = self.services.chosen(reference)
+        """The media types that the model, or one that may take its place, may be sent."""
+        return frozenset().union(*(self.seen_by(choice) for choice in self.chain(reference)))
+
+    def seen_by(self, choice: Choice) -> frozenset[str]:
+        """The media types that one model may be sent."""
         return frozenset() if choice in self.blind else self.services.takes(choice)
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
@@ -100,9 +107,11 @@ class Models:
 
     def chain(self, reference: str) -> list[Choice]:
         """The model asked for, and the ones that may take its place."""
-        first = self.services.chosen(reference)
-        others = dict.fromkeys(self.services.chosen(f) for f in self.fallbacks)
-        return [first, *(choice for choice in others if choice != first)]
+        first, others = self.services.chosen(reference), list[Choice]()
+        for fallback in self.fallbacks:
+            with suppress(ConfigError):  # the doctor tells of it; who is well needs no stand-in
+                others.append(self.services.chosen(fallback))
+        return list(dict.fromkeys((first, *others)))
 
     def resting(self, choice: Choice) -> Fault | None:
         """Why a model is being passed over; None when it is not."""
@@ -114,12 +123,12 @@ class Models:
         times = self._resting[choice].times + 1 if choice in self._resting else 1
         self._resting[choice] = _Rest(self.now() + rest(error, times), times, error.fault)
 
-    def is_news(self, request: Request, choice: Choice) -> bool:
-        """Whether the person has not yet heard in this turn that the model is passed over."""
-        told = self._told.get(request.session)
-        turn, choices = told if told and told[0] == request.turn else (request.turn, frozenset())
+    def told(self, request: Request, choice: Choice) -> bool:
+        """Whether the person has heard in this turn that the model is passed over; from now on they have."""
+        before = self._told.get(request.session)
+        turn, choices = before if before and before[0] == request.turn else (request.turn, frozenset())
         self._told[request.session] = (turn, choices | {choice})
-        return choice not in choices
+        return choice in choices
 
     def answered(self, choice: Choice) -> None:
         """The model is well again."""
@@ -147,14 +156,15 @@ class _Answer:
     usage: Usage = Usage()
     nudges: int = 0
     continued: int = 0
+    blinded: set[Choice] = field(default_factory=set)
 
     async def deltas(self) -> AsyncGenerator[Delta, None]:
-        chain = self.models.chain(self.request.model)
+        chain = self.models.chain(self.request.choice)
         failure: PalmclawError | None = None
         for at, choice in enumerate(chain):
             following = chain[at + 1 :]
             if (fault := self.models.resting(choice)) and any(not self.models.resting(c) for c in following):
-                if self.models.is_news(self.request, choice):
+                if not self.models.told(self.request, choice):
                     yield ModelChanged(str(following[0]), str(choice), fault)
                 continue
             try:
@@ -162,21 +172,24 @@ class _Answer:
                     async for delta in deltas:
                         yield delta
                 self.models.answered(choice)
+                self.models.blind |= self.blinded & {choice}  # without attachments it could
                 return
             except (ProviderError, ConfigError) as error:
                 if not isinstance(error, ConfigError) or failure is None:
                     failure = error  # that a stand-in is not set up is not what the person must hear
-                if not following or not (is_for_others(error) or at):
+                if not following or not is_for_others(error):
                     break
                 self.models.failed(choice, error)
-                self.models.is_news(self.request, choice)
+                self.models.told(self.request, choice)
                 yield ModelChanged(str(following[0]), str(choice), error.fault)
         assert failure is not None
+        if isinstance(failure, ProviderError):
+            failure.usage = self.usage
         raise failure
 
     async def _patiently(self, choice: Choice) -> AsyncGenerator[Delta, None]:
         """One model, as often as it is worth asking."""
-        began, failures = self.models.now(), 0
+        began, failures, self.nudges = self.models.now(), 0, 0
         while True:
             before = self.said
             try:
@@ -208,30 +221,40 @@ class _Answer:
         return self.models.patience.pause(error, failures, passed)
 
     def _without_attachments(self, choice: Choice, error: BadRequest) -> float | None:
-        """What was refused with attachments is asked once more without them, and so from now on."""
-        if not self.request.media or choice in self.models.blind or isinstance(error, ModelNotFound):
+        """What was refused with attachments is asked once more without them; if that helps, so from now on."""
+        if not self._media(choice) or isinstance(error, ModelNotFound):
             return None
-        self.models.blind.add(choice)
+        self.blinded.add(choice)
         return 0.0
 
     async def _once(self, choice: Choice) -> AsyncGenerator[Delta, None]:
         """One request. What it cost is counted however it ends."""
         provider = self.models.provider(choice)
-        request, self.before = self._asked(choice), self.said
         if provider.local:
-            async with aclosing(_Heard(provider, request).deltas()) as deltas:
+            async with aclosing(self._locally(provider, choice)) as deltas:
                 async for delta in deltas:
-                    yield self._taken(delta)
+                    yield delta
             return
-        heard = _Heard(provider, request)
-        async with self.models.budget.room(request, str(choice), self.models.services.prices(choice)) as room:
-            heard.request = replace(request, max_output=room)
+        request, self.before = self._asked(choice), self.said
+        async with self.models.budget.room(request, str(choice), lambda: self.models.services.prices(choice)) as room:
+            heard = _Heard(provider, replace(request, max_output=room))
             try:
                 async with aclosing(heard.deltas()) as deltas:
                     async for delta in deltas:
-                        yield self._taken(delta)
+                        yield self._taken(delta, heard)
             finally:
                 await self._write_down(choice, heard)
+
+    async def _locally(self, provider: Provider, choice: Choice) -> AsyncGenerator[Delta, None]:
+        """A model that costs nothing begins anew, in a paragraph of its own: it may not know how to go on."""
+        if self.said:
+            self.said += "\n\n"
+            yield TextDelta("\n\n")
+        self.before = self.said
+        heard = _Heard(provider, replace(self.request, model=choice.model, media=self._media(choice)))
+        async with aclosing(heard.deltas()) as deltas:
+            async for delta in deltas:
+                yield self._taken(delta, heard)
 
     def _asked(self, choice: Choice) -> Request:
         """The request for this model; what was already said goes with it, so that it only continues."""
@@ -240,20 +263,27 @@ class _Answer:
             added = (Message(Role.ASSISTANT, (Text(self.said),), cut=Cut.STREAM), user_message(CONTINUE))
         if self.nudges:
             added = (*added, user_message(SMALLER))
-        media = {} if choice in self.models.blind else self.request.media
-        return replace(self.request, model=choice.model, messages=(*self.request.messages, *added), media=media)
+        messages = (*self.request.messages, *added)
+        return replace(self.request, model=choice.model, messages=messages, media=self._media(choice))
 
-    def _taken(self, delta: Delta) -> Delta:
+    def _media(self, choice: Choice) -> dict[str, bytes]:
+        """The attachments that this model may be sent."""
+        if not self.request.media or choice in self.blinded:
+            return {}
+        types = self.models.seen_by(choice)
+        parts = [p for m in self.request.messages for p in m.parts if isinstance(p, Media) and p.mime in types]
+        return {p.id: self.request.media[p.id] for p in parts if p.id in self.request.media}
+
+    def _taken(self, delta: Delta, heard: "_Heard") -> Delta:
         if isinstance(delta, TextDelta):
             self.said += delta.text
         if not isinstance(delta, Reply):
             return delta
-        self.usage += replace(delta.usage, requests=1)
+        self.usage += heard.usage() or Usage()
         message = delta.message
         if self.before:
-            others = [p for p in message.parts if not isinstance(p, Text)]
-            thoughts = [p for p in others if p.type == "reasoning"]
-            calls = [p for p in others if p.type != "reasoning"]
+            thoughts = [p for p in message.parts if isinstance(p, Reasoning)]
+            calls = [p for p in message.parts if not isinstance(p, Reasoning | Text)]
             message = replace(message, parts=(*thoughts, Text(self.before + message.text), *calls))
         return replace(delta, message=message, usage=self.usage)
 
@@ -261,7 +291,7 @@ class _Answer:
         usage = heard.usage()
         if usage is None:
             return
-        if not heard.replied:
+        if heard.reply is None:
             self.usage += usage
         usd = self.models.services.usd(choice, usage)
         request = self.request
@@ -277,8 +307,8 @@ class _Heard:
     provider: Provider
     request: Request
     words: list[str] = field(default_factory=list)
-    replied: Usage | None = None
-    refused: bool = False
+    reply: Reply | None = None
+    error: ProviderError | ConfigError | None = None
 
     async def deltas(self) -> AsyncGenerator[Delta, None]:
         stream = self.provider.stream(self.request)
@@ -287,20 +317,22 @@ class _Heard:
                 if isinstance(delta, TextDelta | ReasoningDelta):
                     self.words.append(delta.text)
                 elif isinstance(delta, Reply):
-                    self.replied = delta.usage
+                    self.reply = delta
                 yield delta
-        except (ProviderError, ConfigError):
-            self.refused = not self.words
+        except (ProviderError, ConfigError) as error:
+            self.error = error
             raise
         finally:
             if close := getattr(stream, "aclose", None):
                 await close()
 
     def usage(self) -> Usage | None:
-        """What the request counts for; an estimate where it was broken off; None where nothing was done."""
-        if self.replied is not None:
-            return replace(self.replied, requests=1)
-        if self.refused:
+        """What the request counts for, estimated where the service did not say; None where nothing was done."""
+        error = self.error
+        counted = self.reply.usage if self.reply else error.usage if isinstance(error, ProviderError) else None
+        if counted is not None and (self.provider.local or (not counted.estimated and counted.input)):
+            return replace(counted, requests=1)
+        if error is not None and not self.words and not (isinstance(error, ProviderError) and error.began):
             return None
-        said = tokens("".join(self.words))
+        said = weight(self.reply.message) if self.reply else weighed("".join(self.words))
         return Usage(estimated(self.request), said, requests=1, estimated=True)

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 from palmclaw.core.errors import (
     AuthFailed,
-    BadReply,
-    BudgetReached,
+    BadRequest,
+    ConfigError,
+    ContentFiltered,
+    ContextOverflow,
     ModelNotFound,
     NobodyThere,
+    NoEndpoint,
     ProviderError,
     QuotaExceeded,
     RateLimited,
@@ -21,7 +24,7 @@ from palmclaw.core.errors import (
 FIRST, CAP = 1.0, 30.0
 SHORT, LONG, LONGEST = 60.0, 600.0, 900.0
 _AGAIN = (RateLimited, Unavailable, Unreachable, StreamCut)
-_ELSEWHERE = (*_AGAIN, AuthFailed, QuotaExceeded, BudgetReached, ModelNotFound, BadReply)
+_REFUSED = (BadRequest, ContextOverflow, ContentFiltered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,9 @@ class Patience:
 
 def is_for_others(error: Exception) -> bool:
     """Whether another service may succeed where this one failed; a refused request would be refused there too."""
-    return isinstance(error, _ELSEWHERE)
+    if isinstance(error, ModelNotFound | NoEndpoint | ConfigError):
+        return True
+    return isinstance(error, ProviderError) and not isinstance(error, _REFUSED)
 
 
 def rest(error: Exception, times: int) -> float:

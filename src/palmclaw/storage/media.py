@@ -48,7 +48,5 @@ class MediaFolder:
     def _read(self, path: Path) -> bytes | None:
         try:
             return path.read_bytes()
-        except FileNotFoundError:
+        except OSError:  # gone, or not to be read: a conversation must not be stuck for it
             return None
-        except OSError as error:
-            raise StorageError(f"cannot read {path}: {error.strerror}") from error

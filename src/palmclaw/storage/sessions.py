@@ -66,17 +66,17 @@ class Sessions:
         self._remember(session, position, message)
 
     async def end(self, turn: str, ended: TurnEnded, state: str = "ended") -> None:
-        """Close a turn with its outcome and what it cost."""
+        """Close a turn with its outcome and what it cost: by the ledger, where that knows of any request of it."""
         error = json.dumps(encode(ended.error), ensure_ascii=False) if ended.error else ""
         use = ended.usage
-        counted = (use.input, use.output, use.cached, use.reasoning, use.requests, int(use.estimated), use.cache_write)
-        await self.database.run(
-            lambda db: db.execute(
-                "UPDATE turn SET state=?, stop=?, error=?, input=?, output=?, cached=?, reasoning=?, requests=?,"
-                " estimated=?, cache_write=?, ended=? WHERE id=?",
-                (state, ended.stop, error, *counted, _now(), turn),
-            )
-        )
+        told = (use.requests, use.input, use.output, use.cached, use.reasoning, int(use.estimated), use.cache_write)
+
+        def work(db: sqlite3.Connection) -> None:
+            counted = db.execute(_COUNTED, (turn,)).fetchone()
+            values = counted if counted[0] else told
+            db.execute(_END, (*values, state, ended.stop, error, _now(), turn))
+
+        await self.database.run(work)
 
     async def tail(self, session: str, count: int) -> Tail:
         """The newest `count` messages, and more where the newest user message lies further back; read by index."""
@@ -182,6 +182,14 @@ class Sessions:
         self._tails[session] = tail
 
 
+_COUNTED = """
+SELECT count(*), sum(input), sum(output), sum(cached), sum(reasoning), max(estimated), sum(cache_write)
+FROM request WHERE turn=?
+"""
+_END = """
+UPDATE turn SET requests=?, input=?, output=?, cached=?, reasoning=?, estimated=?, cache_write=?, state=?, stop=?,
+                error=?, ended=? WHERE id=?
+"""
 _NEW_SESSION = "INSERT OR IGNORE INTO session (id, title, created, updated) VALUES (?, ?, ?, ?)"
 _LIST = """
 SELECT s.id, s.title, s.created, s.updated,

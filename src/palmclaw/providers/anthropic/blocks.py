@@ -4,9 +4,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from palmclaw.core.answers import Voice, free_id
-from palmclaw.core.arguments import json_value, read_arguments
-from palmclaw.core.messages import Reasoning, Text, ToolCall
+from palmclaw.core.answers import Pieces, Voice
+from palmclaw.core.messages import Reasoning, Text
 from palmclaw.core.wire import sealed
 from palmclaw.providers.anthropic.wire import PROTOCOL, REDACTED
 
@@ -43,26 +42,12 @@ class Call:
     id: str = ""
     name: str = ""
     given: Any = None
-    pieces: list[str] = field(default_factory=list)
-    size: int = 0
+    pieces: Pieces = field(default_factory=Pieces)
 
     @property
     def text(self) -> str:
         """The arguments as far as they have been said."""
-        return "".join(self.pieces) if self.size else json.dumps(self.given) if self.given else ""
-
-    def add(self, piece: str, limit: int) -> None:
-        """Text beyond the limit is not kept."""
-        if piece and self.size <= limit:
-            self.pieces.append(piece[: limit + 1])
-            self.size += len(piece)
-
-    def part(self, used: set[str], limit: int, *, cut: bool) -> ToolCall:
-        """The call under an id of its own; where the answer was `cut` in it, it may be incomplete."""
-        arguments, flaw, raw = read_arguments(self.text, limit)
-        if cut and not flaw and not isinstance(json_value(self.text), dict):
-            flaw = "truncated"
-        return ToolCall(free_id(self.id, used), self.name or "unnamed", arguments, flaw, raw)
+        return self.pieces.text or (json.dumps(self.given) if self.given else "")
 
 
 Block = Words | Thought | Call

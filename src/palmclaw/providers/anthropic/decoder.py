@@ -1,19 +1,17 @@
 """The events of an answer, turned into deltas and one Reply. Pure."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeVar
 
-from palmclaw.core.answers import count_in
-from palmclaw.core.arguments import MAX_CHARS
-from palmclaw.core.errors import BadReply, ContentFiltered, StreamCut
+from palmclaw.core.answers import count_in, free_id, index_in, read_call, text_in
+from palmclaw.core.errors import BadReply
 from palmclaw.core.events import ReasoningDelta, TextDelta
-from palmclaw.core.messages import Cut, Message, Part, Role, Usage
+from palmclaw.core.messages import Part, ToolCall, Usage
 from palmclaw.core.ports import Finish, Reply
-from palmclaw.core.text import tokens
-from palmclaw.net.failures import Redact, reported, shown
+from palmclaw.net.failures import shown
+from palmclaw.net.hearing import Hearing, Shown
 from palmclaw.providers.anthropic.blocks import Block, Call, Thought, Words
 
-Shown = TextDelta | ReasoningDelta
 T = TypeVar("T", Words, Thought, Call)
 
 _FINISHES = {
@@ -28,27 +26,15 @@ _COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cach
 
 
 class Decoder:
-    """Feed it decoded events; `finish` gives the Reply, or raises when the answer stopped in the middle.
+    """Implements the Decoder of net/hearing for the events of a message.
 
-    `substance` grows with each event that says something, so that pings can be told from content. Blocks and events
-    of a kind that is not known are passed over.
+    Blocks and events of a kind that is not known are passed over.
     """
 
-    def __init__(
-        self,
-        model: str,
-        where: str = "the service",
-        redact: Redact = str,
-        taken: Collection[str] = (),
-        limit: int = MAX_CHARS,
-    ) -> None:
+    def __init__(self, hearing: Hearing) -> None:
         self.substance = 0
         self.complete = False
-        self._model = model
-        self._where = where
-        self._redact = redact
-        self._taken = taken
-        self._limit = limit
+        self._hearing = hearing
         self._blocks: list[Block] = []
         self._at: dict[int | None, Block | None] = {}
         self._finish: Finish | None = None
@@ -58,17 +44,14 @@ class Decoder:
         self._strange = False
 
     def feed(self, event: Any, name: str = "") -> list[Shown]:
-        """The deltas in one event of the stream, or in the one body of an answer that was not streamed.
-
-        `name` is that of the server-sent event, for a service that says it nowhere else.
-        """
+        """The deltas in one event."""
         if event is None:
             return []
         if not isinstance(event, dict):
-            raise BadReply(f"{self._where} sent something that is no part of a message.")
+            raise BadReply(f"{self._hearing.where} sent something that is no part of a message.")
         kind = str(event.get("type") or name or ("message" if isinstance(event.get("content"), list) else ""))
         if kind == "error" or event.get("error"):
-            raise reported(self._where, event.get("error") or event, self._redact)
+            raise self._hearing.reported(event.get("error") or event)
         return list(self._heard(kind, event))
 
     def done(self) -> None:
@@ -76,25 +59,27 @@ class Decoder:
         self.complete = True
 
     def finish(self) -> Reply:
-        """The whole answer. Raises StreamCut, ContentFiltered, or BadReply when it never was one."""
-        if self._strange and not self._answered:
-            raise BadReply(f"{self._where} answered with something that is no message.")
-        if not self.complete:
-            raise StreamCut(f"{self._where} stopped in the middle of its answer.")
-        cut = self._finish is Finish.LENGTH
-        message = Message(Role.ASSISTANT, self._parts(cut=cut), model=self._model, cut=Cut.LENGTH if cut else Cut.NO)
-        if self._finish is Finish.FILTER and not message.text and not message.calls:
-            raise ContentFiltered(f"{self._where} will not answer this{self._why and ': ' + self._why}.")
-        finish = Finish.TOOLS if message.calls and self._finish in (None, Finish.STOP) else self._finish or Finish.STOP
-        return Reply(message, self._usage(), finish)
+        """The whole answer."""
+        self._hearing.ended("message", strange=self._strange and not self._answered, complete=self.complete)
+        parts = self._parts(cut=self._finish is Finish.LENGTH)
+        return self._hearing.reply(parts, self._finish, self.usage, why=self._why)
+
+    @property
+    def usage(self) -> Usage | None:
+        """Cached tokens are counted apart by the service; with us they are parts of the input."""
+        if self._counts is None:
+            return None
+        plain, output, written, read = (self._counts[name] for name in _COUNTS)
+        reasoning = self._counts["thinking"]
+        return Usage(plain + written + read, output, cached=read, reasoning=reasoning, requests=1, cache_write=written)
 
     def _heard(self, kind: str, event: dict[str, Any]) -> Iterator[Shown]:
         known = True
         match kind:
             case "content_block_start":
-                yield from self._opened(_index(event), event.get("content_block"))
+                yield from self._opened(index_in(event), event.get("content_block"))
             case "content_block_delta":
-                yield from self._said(_index(event), event.get("delta"))
+                yield from self._said(index_in(event), event.get("delta"))
             case "message_start":
                 self._count(event.get("message"))
             case "message_delta":
@@ -129,25 +114,25 @@ class Decoder:
             self.substance += 1
         elif isinstance(found, Thought):
             self.substance += bool(found.data)
-            yield from self._shown(found, _string(content, "thinking"))
+            yield from self._shown(found, text_in(content, "thinking"))
         else:
-            yield from self._shown(found, _string(content, "text"))
+            yield from self._shown(found, text_in(content, "text"))
 
     def _said(self, index: int | None, delta: Any) -> Iterator[Shown]:
         if not isinstance(delta, dict) or (index in self._at and self._at[index] is None):
             return  # of a block whose kind is not known
         match delta.get("type"):
             case "text_delta":
-                yield from self._shown(self._block(index, Words), _string(delta, "text"))
+                yield from self._shown(self._block(index, Words), text_in(delta, "text"))
             case "thinking_delta":
-                yield from self._shown(self._block(index, Thought), _string(delta, "thinking"))
+                yield from self._shown(self._block(index, Thought), text_in(delta, "thinking"))
             case "signature_delta":
                 self.substance += 1
-                self._block(index, Thought).signature = _string(delta, "signature")
+                self._block(index, Thought).signature = text_in(delta, "signature")
             case "input_json_delta":
-                piece = _string(delta, "partial_json")
+                piece = text_in(delta, "partial_json")
                 self.substance += bool(piece)
-                self._block(index, Call).add(piece, self._limit)
+                self._block(index, Call).pieces.add(piece, self._hearing.limit)
 
     def _shown(self, block: Words | Thought, piece: str) -> Iterator[Shown]:
         if said := block.voice.add(piece):
@@ -165,12 +150,12 @@ class Decoder:
         return made
 
     def _end(self, delta: Any) -> None:
-        reason = _string(delta, "stop_reason")
+        reason = text_in(delta, "stop_reason")
         if reason:
             self.substance += 1
             self.complete = True
             self._finish = _FINISHES.get(reason, Finish.OTHER)
-            self._why = shown(_string(delta.get("stop_details"), "explanation"), self._redact).rstrip(".")
+            self._why = shown(text_in(delta.get("stop_details"), "explanation"), self._hearing.redact).rstrip(".")
 
     def _count(self, box: Any) -> None:
         """Counts grow while the answer does; what one event leaves out, another has said."""
@@ -182,23 +167,15 @@ class Decoder:
         said["thinking"] = count_in(usage.get("output_tokens_details"), "thinking_tokens")
         self._counts = {name: max(count, before.get(name, 0)) for name, count in said.items()}
 
-    def _usage(self) -> Usage:
-        """Cached tokens are counted apart by the service; with us they are parts of the input."""
-        if self._counts is None:
-            said = sum(tokens(b.voice.all) for b in self._blocks if not isinstance(b, Call))
-            return Usage(output=said, requests=1, estimated=True)
-        plain, output, written, read = (self._counts[name] for name in _COUNTS)
-        reasoning = self._counts["thinking"]
-        return Usage(plain + written + read, output, cached=read, reasoning=reasoning, requests=1, cache_write=written)
-
     def _parts(self, *, cut: bool) -> tuple[Part, ...]:
         """The blocks in their order, with ids that nobody else has; the last call may have been cut."""
-        used, parts = set(self._taken), list[Part]()
+        used, parts = set(self._hearing.taken), list[Part]()
         for block in self._blocks:
             if isinstance(block, Call):
-                call = block.part(used, self._limit, cut=cut and block is self._blocks[-1])
+                call = ToolCall(free_id(block.id, used), block.name)
+                cut_in_it = cut and block is self._blocks[-1]
+                parts.append(read_call(call, block.text, self._hearing.limit, cut=cut_in_it))
                 used.add(call.id)
-                parts.append(call)
             elif (part := block.part()) is not None:
                 parts.append(part)
         return tuple(parts)
@@ -209,19 +186,9 @@ def _begun(content: dict[str, Any]) -> Block | None:
         case "text":
             return Words()
         case "thinking":
-            return Thought(signature=_string(content, "signature"))
+            return Thought(signature=text_in(content, "signature"))
         case "redacted_thinking":
-            return Thought(data=_string(content, "data"))
+            return Thought(data=text_in(content, "data"))
         case "tool_use":
-            return Call(_string(content, "id").strip(), _string(content, "name").strip(), content.get("input"))
+            return Call(text_in(content, "id").strip(), text_in(content, "name").strip(), content.get("input"))
     return None
-
-
-def _index(event: dict[str, Any]) -> int | None:
-    index = event.get("index")
-    return index if isinstance(index, int) and not isinstance(index, bool) else None
-
-
-def _string(box: Any, key: str) -> str:
-    value = box.get(key) if isinstance(box, dict) else None
-    return value if isinstance(value, str) else ""

@@ -4,7 +4,6 @@ What does not change comes first and the messages last, so that each body begins
 goes back to the model that had it exactly as it came, in its place among the blocks, or not at all.
 """
 
-import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
@@ -12,14 +11,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from palmclaw.core.messages import Media, Message, Part, Reasoning, Role, Stamp, Text, ToolCall, ToolResult
+from palmclaw.core.messages import Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Tool
-from palmclaw.core.wire import DOCUMENTS, IMAGES, attached, safe_name, signed
+from palmclaw.core.wire import DOCUMENTS, IMAGES, attached, filled, safe_name, signed, wire_id, worded
+from palmclaw.net.ceilings import least
 
 PROTOCOL = "anthropic"
 REDACTED = "redacted:"
 """Begins the signature of a thought whose text the service keeps to itself."""
+UNKNOWN_CEILING = 32_000
+"""The most tokens of an answer of a model that nobody knows."""
 BEFORE = "(What was said before this is left out.)"
 GO_ON = "(Go on.)"
 LEAST_THINKING = 1_024
@@ -39,7 +41,7 @@ class Terms:
     `refused` are the signatures that the service will not take back.
     """
 
-    max_tokens: int = 32_000
+    max_tokens: int = UNKNOWN_CEILING
     thinking: int = 0
     adaptive: bool = False
     cache: bool = True
@@ -48,7 +50,7 @@ class Terms:
 
 def to_wire(request: Request, terms: Terms = Terms()) -> dict[str, Any]:
     """The body of the request; tools keep their order, and what has nothing to say is left out."""
-    bound = min(terms.max_tokens, request.max_output) if request.max_output > 0 else terms.max_tokens
+    bound = bounded(request, terms)
     tools = [_tool(t) for t in request.tools]
     system = [_text(request.system)] if request.system.strip() else []
     turns = _turns(request, terms)
@@ -65,11 +67,9 @@ def to_wire(request: Request, terms: Terms = Terms()) -> dict[str, Any]:
     }
 
 
-def signatures(request: Request) -> frozenset[str]:
-    """Those of the thoughts that go back with this request."""
-    own = (m for m in request.messages if m.role is Role.ASSISTANT and m.model == request.model)
-    thoughts = (p for m in own for p in m.parts if isinstance(p, Reasoning))
-    return frozenset(found for p in thoughts if (found := signed(p.signature, PROTOCOL)))
+def bounded(request: Request, terms: Terms) -> int:
+    """The most tokens that the answer may have."""
+    return least(terms.max_tokens, request.max_output)
 
 
 def _thinking(terms: Terms, bound: int, turns: list[Block]) -> dict[str, Any]:
@@ -131,7 +131,7 @@ def _block(part: Part, own: bool, refused: frozenset[str]) -> Block | None:
         return _text(part.text)
     if isinstance(part, ToolCall):
         arguments = {} if part.flaw else part.arguments
-        return {"type": "tool_use", "id": _id(part.id), "name": safe_name(part.name), "input": arguments}
+        return {"type": "tool_use", "id": wire_id(part.id, _ID), "name": safe_name(part.name), "input": arguments}
     signature = signed(part.signature, PROTOCOL) if isinstance(part, Reasoning) and own else ""
     if not isinstance(part, Reasoning) or not signature or signature in refused:
         return None
@@ -141,19 +141,14 @@ def _block(part: Part, own: bool, refused: frozenset[str]) -> Block | None:
 
 
 def _result(result: ToolResult) -> Block:
-    content = result.content if result.content.strip() else "(nothing)"
-    block = {"type": "tool_result", "tool_use_id": _id(result.call_id), "content": content}
+    block = {"type": "tool_result", "tool_use_id": wire_id(result.call_id, _ID), "content": filled(result)}
     return {**block, "is_error": True} if result.error else block
 
 
 def _asked(message: Message, media: Mapping[str, bytes]) -> list[Block]:
-    """What is to be seen first, then the text, a line for each attachment not shown, and last the stamp."""
+    """What is to be seen first, then the words."""
     seen = attached(message, media)
-    text = "".join(p.text for p in message.parts if isinstance(p, Text))
-    unseen = [p for p in message.parts if isinstance(p, Media) and p not in seen]
-    notes = [f"[attached: {p.name or p.id} ({p.mime})]" for p in unseen]
-    stamps = [p.text for p in message.parts if isinstance(p, Stamp)]
-    words = "\n\n".join(w for w in (text, *notes, *stamps) if w.strip())
+    words = worded(message, seen)
     return [*(_seen(p, media[p.id]) for p in seen), *([_text(words)] if words else [])]
 
 
@@ -167,11 +162,6 @@ def _seen(media: Media, content: bytes) -> Block:
 
 def _text(text: str) -> Block:
     return {"type": "text", "text": text}
-
-
-def _id(call_id: str) -> str:
-    """The id as the service takes it; the same for a call and its result."""
-    return call_id if _ID.fullmatch(call_id) else f"call_{hashlib.sha256(call_id.encode()).hexdigest()[:32]}"
 
 
 def _remembered(turns: list[Block]) -> list[Block]:

@@ -3,11 +3,10 @@
 import json
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from palmclaw.core.answers import free_id
-from palmclaw.core.arguments import read_arguments
+from palmclaw.core.answers import Pieces, free_id, index_in, read_call
 from palmclaw.core.messages import ToolCall
 from palmclaw.core.wire import sealed
 from palmclaw.providers.openai_chat.wire import PROTOCOL
@@ -37,14 +36,13 @@ def fragment(entry: Any) -> Fragment | None:
         return None
     function = entry.get("function")
     function = function if isinstance(function, dict) else entry
-    index, extra = _index(entry.get("index")), entry.get("extra_content")
+    index, extra = _index(entry), entry.get("extra_content")
     return Fragment(index, _word(entry.get("id")), _word(function.get("name")), _text(function), extra)
 
 
-def _index(value: Any) -> int | None:
-    if isinstance(value, str) and value.isdecimal() and len(value) < 6:
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+def _index(entry: dict[str, Any]) -> int | None:
+    value = entry.get("index")
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 6 else index_in(entry)
 
 
 def _word(value: Any) -> str:
@@ -68,8 +66,7 @@ class _Open:
     id: str = ""
     name: str = ""
     after: "_Open | None" = None
-    pieces: list[str] = field(default_factory=list)
-    size: int = 0
+    pieces: Pieces = field(default_factory=Pieces)
     depth: int = 0
     quoted: bool = False
     escaped: bool = False
@@ -79,7 +76,7 @@ class _Open:
     @property
     def text(self) -> str:
         """The arguments as far as they have been said."""
-        return "".join(self.pieces)
+        return self.pieces.text
 
     def is_left_by(self, part: Fragment) -> bool:
         """Whether the fragment belongs to another call: it has a new name or id, or comes after a whole object."""
@@ -99,11 +96,9 @@ class _Open:
         self.name = self.name or part.name
         self.extra = self.extra or part.extra
         if self.complete and part.text.strip() and self.text.strip() == "{}":
-            self.pieces, self.size, self.complete = [], 0, False  # an empty object was only a placeholder
-        if part.text and self.size <= limit:
-            self.pieces.append(part.text[: limit + 1])
-            self.size += len(part.text)
-            self._scan(part.text)
+            self.pieces, self.complete = Pieces(), False  # an empty object was only a placeholder
+        self.pieces.add(part.text, limit)
+        self._scan(part.text)
 
     def _scan(self, text: str) -> None:
         start, self.escaped = int(self.escaped), False
@@ -151,16 +146,13 @@ class CallAssembly:
         found: list[ToolCall] = []
         used = set(taken)
         for open_call in said:
-            found.append(self._read(open_call, free_id(open_call.id, used)))
+            found.append(self._read(open_call, free_id(open_call.id, used), cut=cut and open_call is said[-1]))
             used.add(found[-1].id)
-        if cut and said and not said[-1].complete and not found[-1].flaw:
-            found[-1] = replace(found[-1], flaw="truncated")
         return tuple(found)
 
-    def _read(self, call: _Open, call_id: str) -> ToolCall:
-        arguments, flaw, raw = read_arguments(call.text, self._limit)
+    def _read(self, call: _Open, call_id: str, *, cut: bool) -> ToolCall:
         signature = sealed(json.dumps(call.extra), PROTOCOL) if call.extra else ""
-        return ToolCall(call_id, call.name or "unnamed", arguments, flaw, raw, signature=signature)
+        return read_call(ToolCall(call_id, call.name, signature=signature), call.text, self._limit, cut=cut)
 
 
 def _is_echo(call: _Open) -> bool:

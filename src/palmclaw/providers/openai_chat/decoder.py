@@ -1,19 +1,15 @@
 """The chunks of a chat completion, turned into deltas and one Reply. Pure."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from palmclaw.core.answers import Voice, count_in
-from palmclaw.core.arguments import MAX_CHARS
+from palmclaw.core.answers import Voice, count_in, text_in
 from palmclaw.core.errors import BadReply, StreamCut
 from palmclaw.core.events import ReasoningDelta, TextDelta
-from palmclaw.core.messages import Cut, Message, Reasoning, Role, Text, Usage
+from palmclaw.core.messages import Reasoning, Text, Usage
 from palmclaw.core.ports import Finish, Reply
-from palmclaw.core.text import tokens
-from palmclaw.net.failures import Redact, reported
+from palmclaw.net.hearing import Hearing, Shown
 from palmclaw.providers.openai_chat.calls import CallAssembly, fragment
-
-Shown = TextDelta | ReasoningDelta
 
 _FINISHES = {
     "stop": Finish.STOP,
@@ -26,48 +22,45 @@ _FINISHES = {
     "function_call": Finish.TOOLS,
     "length": Finish.LENGTH,
     "max_tokens": Finish.LENGTH,
+    "max_output_tokens": Finish.LENGTH,
+    "model_length": Finish.LENGTH,
+    "model_context_window_exceeded": Finish.LENGTH,
     "content_filter": Finish.FILTER,
+    "sensitive": Finish.FILTER,
+    "safety": Finish.FILTER,
+    "recitation": Finish.FILTER,
+    "prohibited_content": Finish.FILTER,
 }
+_BROKEN = ("error", "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled")
 
 
 class Decoder:
-    """Feed it decoded chunks; `finish` gives the Reply, or raises when the answer stopped in the middle.
+    """Implements the Decoder of net/hearing for the chunks of a chat completion."""
 
-    `substance` grows with each chunk that says something, so keep-alives can be told from content.
-    """
-
-    def __init__(
-        self,
-        model: str,
-        where: str = "the service",
-        redact: Redact = str,
-        taken: Collection[str] = (),
-        limit: int = MAX_CHARS,
-    ) -> None:
+    def __init__(self, hearing: Hearing) -> None:
         self.substance = 0
         self.complete = False
-        self._model = model
-        self._where = where
-        self._redact = redact
-        self._taken = taken
+        self.usage: Usage | None = None
+        self._hearing = hearing
         self._text = Voice()
         self._reasoning = Voice()
-        self._calls = CallAssembly(limit)
+        self._calls = CallAssembly(hearing.limit)
         self._finish: Finish | None = None
         self._refused = False
-        self._usage: Usage | None = None
         self._answered = False
         self._strange = False
 
-    def feed(self, chunk: Any) -> list[Shown]:
-        """The deltas in one chunk of the stream, or in the one body of an answer that was not streamed."""
+    def feed(self, chunk: Any, name: str = "") -> list[Shown]:
+        """The deltas in one chunk."""
         if chunk is None:
             return []
+        if name == "error" and not (isinstance(chunk, dict) and "error" in chunk):
+            chunk = {"error": chunk}
         if not isinstance(chunk, dict):
-            raise BadReply(f"{self._where} sent something that is no part of a chat completion.")
+            raise BadReply(f"{self._hearing.where} sent something that is no part of a chat completion.")
         choice = _choice(chunk)
         if error := chunk.get("error") or choice.get("error"):
-            raise reported(self._where, error, self._redact)
+            raise self._hearing.reported(error)
         self._count(chunk, choice)
         self._answered = self._answered or "choices" in chunk
         self._strange = self._strange or bool(chunk)
@@ -80,17 +73,12 @@ class Decoder:
         self.complete = True
 
     def finish(self) -> Reply:
-        """The whole answer. Raises StreamCut when it stopped early, BadReply when it never was one."""
-        if self._strange and not self._answered:
-            raise BadReply(f"{self._where} answered with something that is no chat completion.")
-        if not self.complete:
-            raise StreamCut(f"{self._where} stopped in the middle of its answer.")
-        cut = self._finish is Finish.LENGTH
-        calls = self._calls.calls(self._taken, cut=cut)
+        """The whole answer."""
+        strange = self._strange and not self._answered
+        self._hearing.ended("chat completion", strange=strange, complete=self.complete)
+        calls = self._calls.calls(self._hearing.taken, cut=self._finish is Finish.LENGTH)
         parts = (*self._reasoning.part(Reasoning), *self._text.part(Text), *calls)
-        message = Message(Role.ASSISTANT, parts, model=self._model, cut=Cut.LENGTH if cut else Cut.NO)
-        finish = Finish.TOOLS if calls and self._finish in (None, Finish.STOP) else self._finish or Finish.STOP
-        return Reply(message, self._usage or self._estimate(), Finish.FILTER if self._refused else finish)
+        return self._hearing.reply(parts, self._finish, self.usage, refused=self._refused)
 
     def _said(self, choice: dict[str, Any]) -> Iterator[Shown]:
         delta, is_whole = choice.get("delta"), False
@@ -100,8 +88,7 @@ class Decoder:
         if not isinstance(delta, dict):
             return
         text, thoughts = _contents(delta.get("content"))
-        refusal = delta.get("refusal")
-        if isinstance(refusal, str) and refusal:
+        if refusal := text_in(delta, "refusal"):
             text, self._refused = text + refusal, True
         self._call(delta, is_whole=is_whole)
         if reasoning := self._reasoning.add(_reasoning(delta) or thoughts):
@@ -124,8 +111,8 @@ class Decoder:
     def _end(self, reason: Any) -> None:
         if not isinstance(reason, str) or not reason:
             return
-        if reason == "error":
-            raise StreamCut(f"{self._where} broke off with an error in the middle of its answer.")
+        if reason.lower() in _BROKEN:
+            raise StreamCut(f"{self._hearing.where} broke off with an error in the middle of its answer.")
         self.substance += 1
         self.complete = True
         self._finish = _FINISHES.get(reason.lower(), Finish.OTHER)
@@ -139,17 +126,13 @@ class Decoder:
         cached = count_in(usage.get("prompt_tokens_details"), "cached_tokens") or count_in(
             usage, "prompt_cache_hit_tokens"
         )
-        self._usage = Usage(
+        self.usage = Usage(
             input=count_in(usage, "prompt_tokens"),
             output=count_in(usage, "completion_tokens"),
             cached=cached,
             reasoning=count_in(usage.get("completion_tokens_details"), "reasoning_tokens"),
             requests=1,
         )
-
-    def _estimate(self) -> Usage:
-        said = tokens(self._text.all) + tokens(self._reasoning.all)
-        return Usage(output=said, requests=1, estimated=True)
 
 
 def _choice(chunk: dict[str, Any]) -> dict[str, Any]:
@@ -168,17 +151,11 @@ def _contents(content: Any) -> tuple[str, str]:
     if isinstance(content, str):
         return content, ""
     parts = [p for p in content if isinstance(p, dict)] if isinstance(content, list) else []
-    text = "".join(_string(p.get("text")) for p in parts)
+    text = "".join(text_in(p, "text") for p in parts)
     return text, "".join(_contents(p.get("thinking"))[0] for p in parts)
 
 
 def _reasoning(delta: dict[str, Any]) -> str:
     """The thoughts under whichever name a service gives them; never twice."""
-    for key in ("reasoning_content", "reasoning"):
-        if isinstance(found := delta.get(key), str) and found:
-            return found
-    return _contents(delta.get("reasoning_details"))[0]
-
-
-def _string(value: Any) -> str:
-    return value if isinstance(value, str) else ""
+    told = text_in(delta, "reasoning_content") or text_in(delta, "reasoning")
+    return told or _contents(delta.get("reasoning_details"))[0]

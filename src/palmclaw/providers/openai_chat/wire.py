@@ -3,28 +3,45 @@
 What does not change comes first and the messages last, so that each body begins as the one before it did.
 """
 
-import hashlib
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
-from palmclaw.core.messages import Media, Message, Reasoning, Role, Stamp, Text, ToolCall, ToolResult
+from palmclaw.core.messages import Media, Message, Reasoning, Role, ToolCall, ToolResult
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Tool
-from palmclaw.core.wire import DOCUMENTS, IMAGES, attached, safe_name, signed, without
+from palmclaw.core.wire import (
+    DOCUMENTS,
+    IMAGES,
+    attached,
+    compact,
+    filled,
+    safe_name,
+    signed,
+    wire_id,
+    without,
+    worded,
+)
+from palmclaw.net.ceilings import least
 
 PROTOCOL = "openai_chat"
+TokenField = Literal["max_tokens", "max_completion_tokens"]
+_NINE = re.compile(r"[A-Za-z0-9]{9}")
+_ANY = re.compile(r"[^\ud800-\udfff]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """In what one service differs from another; see `OpenAIChatConfig`."""
+    """In what one service, or one model of it, differs from another; see `OpenAIChatConfig`."""
 
+    usage: bool = True
     system_role: str = "system"
-    token_field: str = "max_tokens"
+    token_field: TokenField = "max_tokens"
+    ceiling: int = 0
     reasoning_field: str = ""
     schema_without: tuple[str, ...] = ()
     call_ids: str = "any"
@@ -37,16 +54,26 @@ _UNSIGNED = {"google": {"google": {"thought_signature": "skip_thought_signature_
 
 def to_wire(request: Request, dialect: Dialect = Dialect()) -> dict[str, Any]:
     """The body of the request; tools keep their order, and what has nothing to say is left out."""
-    bound = {dialect.token_field: request.max_output} if request.max_output else {}
+    sent = bounded(request, dialect)
     tools = {"tools": [_tool(t, dialect.schema_without) for t in request.tools]} if request.tools else {}
     return {
         "model": request.model,
         "stream": True,
-        "stream_options": {"include_usage": True},
-        **bound,
+        **({"stream_options": {"include_usage": True}} if dialect.usage else {}),
+        **({dialect.token_field: sent} if sent else {}),
         **tools,
         "messages": [*_system(request.system, dialect), *_Messages(request, dialect).all()],
     }
+
+
+def bounded(request: Request, dialect: Dialect) -> int:
+    """The most tokens that the answer may have; 0: as many as the service likes."""
+    return least(request.max_output, dialect.ceiling) if request.max_output > 0 else 0
+
+
+def other_field(field: TokenField) -> TokenField:
+    """The other name of the bound."""
+    return "max_completion_tokens" if field == "max_tokens" else "max_tokens"
 
 
 def _system(text: str, dialect: Dialect) -> list[dict[str, Any]]:
@@ -81,12 +108,11 @@ class _Messages:
         yield {**wire, "tool_calls": calls} if calls else wire
 
     def _result(self, result: ToolResult) -> dict[str, Any]:
-        content = result.content if result.content.strip() else "(nothing)"
-        return {"role": "tool", "tool_call_id": self._id(result.call_id), "content": content}
+        return {"role": "tool", "tool_call_id": self._id(result.call_id), "content": filled(result)}
 
     def _call(self, call: ToolCall, *, own: bool) -> dict[str, Any]:
         """A call as the model is shown it again; arguments that could not be read never go back as they came."""
-        arguments = "{}" if call.flaw else json.dumps(call.arguments, ensure_ascii=False, separators=(",", ":"))
+        arguments = "{}" if call.flaw else compact(call.arguments)
         function = {"name": safe_name(call.name), "arguments": arguments}
         wire: dict[str, Any] = {"id": self._id(call.id), "type": "function", "function": function}
         own_extra = signed(call.signature, PROTOCOL) if own else ""
@@ -95,20 +121,16 @@ class _Messages:
 
     def _id(self, call_id: str) -> str:
         """The id as the service wants it; the same for a call and its result."""
-        if self.dialect.call_ids == "any" or (len(call_id) == 9 and call_id.isascii() and call_id.isalnum()):
-            return call_id
-        return hashlib.sha256(call_id.encode()).hexdigest()[:9]
+        nine = self.dialect.call_ids == "nine"
+        return wire_id(call_id, _NINE, "{:.9}") if nine else wire_id(call_id, _ANY)
 
 
 def _user_content(message: Message, media: Mapping[str, bytes]) -> str | list[dict[str, Any]]:
-    """Plain text where that is all there is: the text, a line for each attachment not shown, and last the stamp."""
-    shown = [_seen(p, media[p.id]) for p in attached(message, media)]
-    unseen = [p for p in message.parts if isinstance(p, Media) and p not in attached(message, media)]
-    text = "".join(p.text for p in message.parts if isinstance(p, Text))
-    notes = [f"[attached: {p.name or p.id} ({p.mime})]" for p in unseen]
-    stamps = [p.text for p in message.parts if isinstance(p, Stamp)]
-    words = "\n\n".join(w for w in (text, *notes, *stamps) if w.strip())
-    return [{"type": "text", "text": words}, *shown] if shown else words
+    """Plain text where that is all there is; then what is to be seen."""
+    seen = attached(message, media)
+    words = worded(message, seen)
+    text = [{"type": "text", "text": words}] if words else []
+    return [*text, *(_seen(p, media[p.id]) for p in seen)] if seen else words
 
 
 def _seen(media: Media, content: bytes) -> dict[str, Any]:

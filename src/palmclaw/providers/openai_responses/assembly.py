@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
-from palmclaw.providers.openai_responses.items import Call, Item, Thought, Words, begun, string
+from palmclaw.core.answers import text_in
+from palmclaw.providers.openai_responses.items import Call, Item, Thought, Words, begun
 
 T = TypeVar("T", Words, Thought, Call)
 
@@ -37,7 +38,7 @@ class Assembly:
         """The item that is told as a whole; begun now where its beginning was not told."""
         found = self._named(wire, place)
         if found is None:
-            item_id = string(wire, "id")
+            item_id = text_in(wire, "id")
             there = [i for i in self._like(wire) if i.index == place or (place is None and not (i.id and item_id))]
             found = next((i for i in reversed(there) if i.may_be(wire)), None) or self._begun(wire, place)
         return found
@@ -57,7 +58,7 @@ class Assembly:
         left = list(self._items)
         for place, wire in enumerate(wires):
             own = [i for i in self._like(wire) if i in left]
-            named = [i for i in own if i.id and i.id == string(wire, "id")]
+            named = [i for i in own if i.id and i.id == text_in(wire, "id")]
             there = [i for i in own if i.index == place and i.may_be(wire)]
             found = next(iter((*named, *(i for i in own if i.is_same(wire)), *there)), None)
             if found is None:
@@ -73,7 +74,7 @@ class Assembly:
 
     def _named(self, wire: Any, place: int | None) -> Item | None:
         """The item that bears this id, best the one in this place."""
-        named = [i for i in self._like(wire) if i.id and i.id == string(wire, "id")]
+        named = [i for i in self._like(wire) if i.id and i.id == text_in(wire, "id")]
         return next((i for i in reversed(named) if i.index == place), named[-1] if named else None)
 
     def _begun(self, wire: Any, place: int | None) -> Item | None:

@@ -1,20 +1,16 @@
 """The events of an answer, turned into deltas and one Reply. Pure."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from palmclaw.core.answers import count_in
-from palmclaw.core.arguments import MAX_CHARS
-from palmclaw.core.errors import BadReply, ContentFiltered, StreamCut
+from palmclaw.core.answers import count_in, free_id, index_in, read_call, text_in
+from palmclaw.core.errors import BadReply, StreamCut
 from palmclaw.core.events import ReasoningDelta, TextDelta
-from palmclaw.core.messages import Cut, Message, Part, Role, Usage
+from palmclaw.core.messages import Part, ToolCall, Usage
 from palmclaw.core.ports import Finish, Reply
-from palmclaw.core.text import tokens
-from palmclaw.net.failures import Redact, reported
+from palmclaw.net.hearing import Hearing, Shown
 from palmclaw.providers.openai_responses.assembly import Assembly
-from palmclaw.providers.openai_responses.items import BETWEEN, Call, Item, Thought, Words, arguments, objects, string
-
-Shown = TextDelta | ReasoningDelta
+from palmclaw.providers.openai_responses.items import BETWEEN, Call, Item, Thought, Words, arguments, objects
 
 _CUTS = {
     "": Finish.LENGTH,
@@ -27,45 +23,30 @@ _KEEP_ALIVES = ("keepalive", "ping")
 
 
 class Decoder:
-    """Feed it decoded events; `finish` gives the Reply, or raises when the answer stopped in the middle.
+    """Implements the Decoder of net/hearing for the events of a response.
 
-    `substance` grows with each event that says something, so that keep-alives can be told from content. Items and
-    events of a kind that is not known are passed over.
+    Items and events of a kind that is not known are passed over.
     """
 
-    def __init__(
-        self,
-        model: str,
-        where: str = "the service",
-        redact: Redact = str,
-        taken: Collection[str] = (),
-        limit: int = MAX_CHARS,
-    ) -> None:
+    def __init__(self, hearing: Hearing) -> None:
         self.substance = 0
         self.complete = False
-        self._model = model
-        self._where = where
-        self._redact = redact
-        self._taken = taken
-        self._limit = limit
+        self.usage: Usage | None = None
+        self._hearing = hearing
         self._items = Assembly()
         self._finish: Finish | None = None
-        self._usage: Usage | None = None
         self._answered = False
         self._strange = False
 
     def feed(self, event: Any, name: str = "") -> list[Shown]:
-        """The deltas in one event of the stream, or in the one body of an answer that was not streamed.
-
-        `name` is that of the server-sent event, for a service that says it nowhere else.
-        """
+        """The deltas in one event."""
         if event is None:
             return []
         if not isinstance(event, dict):
-            raise BadReply(f"{self._where} sent something that is no part of a response.")
+            raise BadReply(f"{self._hearing.where} sent something that is no part of a response.")
         kind = str(event.get("type") or name or ("response" if "output" in event else ""))
         if "error" in (kind, name) or event.get("error"):
-            raise reported(self._where, event.get("error") or _without_type(event), self._redact)
+            raise self._hearing.reported(event.get("error") or _without_type(event))
         self._answered = self._answered or kind.startswith("response")
         self._strange = self._strange or (bool(event) and kind not in _KEEP_ALIVES)
         return [] if self.complete else list(self._heard(kind.removeprefix("response."), event))
@@ -75,18 +56,11 @@ class Decoder:
         self.complete = True
 
     def finish(self) -> Reply:
-        """The whole answer. Raises StreamCut, ContentFiltered, or BadReply when it never was one."""
-        if self._strange and not self._answered:
-            raise BadReply(f"{self._where} answered with something that is no response.")
-        if not self.complete:
-            raise StreamCut(f"{self._where} stopped in the middle of its answer.")
-        cut = self._finish is Finish.LENGTH
-        message = Message(Role.ASSISTANT, self._parts(cut=cut), model=self._model, cut=Cut.LENGTH if cut else Cut.NO)
-        if self._finish is Finish.FILTER and not message.text and not message.calls:
-            raise ContentFiltered(f"{self._where} will not answer this.")
-        finish = self._finish or (Finish.TOOLS if message.calls else Finish.STOP)
+        """The whole answer."""
+        self._hearing.ended("response", strange=self._strange and not self._answered, complete=self.complete)
+        parts = self._parts(cut=self._finish is Finish.LENGTH)
         refused = any(i.refused for i in self._items.of(Words))
-        return Reply(message, self._usage or self._estimate(), Finish.FILTER if refused else finish)
+        return self._hearing.reply(parts, self._finish, self.usage, refused=refused)
 
     def _heard(self, what: str, event: dict[str, Any]) -> Iterator[Shown]:
         match what:
@@ -107,23 +81,23 @@ class Decoder:
 
     def _words(self, what: str, event: dict[str, Any]) -> Iterator[Shown]:
         """A piece of a message, or the whole of one that did not come in pieces."""
-        words = self._items.spoken_of(Words, string(event, "item_id"), _index(event))
+        words = self._items.spoken_of(Words, text_in(event, "item_id"), _index(event))
         words.refused = words.refused or what.startswith("refusal")
         if what.endswith("delta"):
-            yield from self._shown(words, string(event, "delta"))
+            yield from self._shown(words, text_in(event, "delta"))
         elif not words.voice.all:
-            yield from self._shown(words, string(event, "text") or string(event, "refusal"))
+            yield from self._shown(words, text_in(event, "text") or text_in(event, "refusal"))
 
     def _thought(self, what: str, event: dict[str, Any]) -> Iterator[Shown]:
         form = "summary" if "summary" in what else "full"
-        thought = self._items.spoken_of(Thought, string(event, "item_id"), _index(event))
-        paragraph = _index(event, "summary_index" if form == "summary" else "content_index") or 0
-        yield from self._shown(thought, thought.paragraphed(form, paragraph, string(event, "delta")))
+        thought = self._items.spoken_of(Thought, text_in(event, "item_id"), _index(event))
+        paragraph = index_in(event, "summary_index" if form == "summary" else "content_index") or 0
+        yield from self._shown(thought, thought.paragraphed(form, paragraph, text_in(event, "delta")))
 
     def _call(self, event: dict[str, Any]) -> None:
         """Arguments, in pieces or whole."""
-        call = self._items.spoken_of(Call, string(event, "item_id"), _index(event))
-        call.add(piece := string(event, "delta"), self._limit)
+        call = self._items.spoken_of(Call, text_in(event, "item_id"), _index(event))
+        call.pieces.add(piece := text_in(event, "delta"), self._hearing.limit)
         call.given = arguments(event) or call.given
         self.substance += bool(piece or call.given)
 
@@ -152,16 +126,18 @@ class Decoder:
     def _over(self, what: str, response: Any) -> Iterator[Shown]:
         """The service's last word: how it ended, what it cost, and all items once more."""
         response = response if isinstance(response, dict) else {}
-        status = string(response, "status") or what or "completed"
+        status = text_in(response, "status") or what or "completed"
         if "failed" in (what, status):
-            raise reported(self._where, response.get("error"), self._redact)
+            raise self._hearing.reported(response.get("error"))
+        if status in ("cancelled", "canceled"):
+            raise StreamCut(f"{self._hearing.where} broke off its answer.")
         if not what and status not in ("completed", "incomplete"):
             return
         for wire, item in self._items.recognised(objects(response, "output")):
             yield from self._told(wire, item)
         self._count(response.get("usage"))
         if "incomplete" in (what, status):
-            self._finish = _CUTS.get(string(response.get("incomplete_details"), "reason"), Finish.OTHER)
+            self._finish = _CUTS.get(text_in(response.get("incomplete_details"), "reason"), Finish.OTHER)
         self.substance += 1
         self.complete = True
 
@@ -171,7 +147,7 @@ class Decoder:
             return
         details = usage.get("input_tokens_details") or usage.get("prompt_tokens_details")
         said = usage.get("output_tokens_details") or usage.get("completion_tokens_details")
-        self._usage = Usage(
+        self.usage = Usage(
             input=count_in(usage, "input_tokens") or count_in(usage, "prompt_tokens"),
             output=count_in(usage, "output_tokens") or count_in(usage, "completion_tokens"),
             cached=count_in(details, "cached_tokens"),
@@ -180,27 +156,22 @@ class Decoder:
             cache_write=count_in(details, "cache_write_tokens"),
         )
 
-    def _estimate(self) -> Usage:
-        voices = [*(w.voice for w in self._items.of(Words)), *(t.voice for t in self._items.of(Thought))]
-        said = sum(tokens(voice.all) for voice in voices)
-        return Usage(output=said, requests=1, estimated=True)
-
     def _parts(self, *, cut: bool) -> tuple[Part, ...]:
         """The items in their order, with ids that nobody else has; the last call may have been cut."""
-        used, parts, items = set(self._taken), list[Part](), self._items.ordered()
+        used, parts, items = set(self._hearing.taken), list[Part](), self._items.ordered()
         for item in items:
             if isinstance(item, Call):
-                call = item.part(used, self._limit, cut=cut and item is items[-1])
+                call = ToolCall(free_id(item.call_id, used), item.name)
+                cut_in_it = cut and item is items[-1]
+                parts.append(read_call(call, item.text, self._hearing.limit, cut=cut_in_it))
                 used.add(call.id)
-                parts.append(call)
             else:
                 parts += item.parts()
         return tuple(parts)
 
 
-def _index(event: dict[str, Any], key: str = "output_index") -> int | None:
-    index = event.get(key)
-    return index if isinstance(index, int) and not isinstance(index, bool) else None
+def _index(event: dict[str, Any]) -> int | None:
+    return index_in(event, "output_index")
 
 
 def _without_type(event: dict[str, Any]) -> dict[str, Any]:

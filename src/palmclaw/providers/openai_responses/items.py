@@ -4,9 +4,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from palmclaw.core.answers import Voice, free_id
-from palmclaw.core.arguments import json_value, read_arguments
-from palmclaw.core.messages import Reasoning, Text, ToolCall
+from palmclaw.core.answers import Pieces, Voice, text_in
+from palmclaw.core.messages import Reasoning, Text
 from palmclaw.core.text import whole
 from palmclaw.core.wire import sealed
 from palmclaw.providers.openai_responses.wire import PROTOCOL
@@ -28,8 +27,8 @@ class Words:
 
     def unsaid(self, item: dict[str, Any]) -> str:
         """What of the whole item has not been said yet."""
-        self.phase = string(item, "phase") or self.phase
-        self.refused = self.refused or any(string(c, "refusal") for c in objects(item, "content"))
+        self.phase = text_in(item, "phase") or self.phase
+        self.refused = self.refused or any(text_in(c, "refusal") for c in objects(item, "content"))
         return rest(self.voice, _text(item))
 
     def is_same(self, item: dict[str, Any]) -> bool:
@@ -69,12 +68,12 @@ class Thought:
 
     def unsaid(self, item: dict[str, Any]) -> str:
         """What of the whole item has not been said yet. The service's own form of it is complete only here."""
-        summary = [string(s, "text") for s in objects(item, "summary")]
-        if encrypted := string(item, "encrypted_content"):
-            own = string(item, "id") or self.id
+        summary = [text_in(s, "text") for s in objects(item, "summary")]
+        if encrypted := text_in(item, "encrypted_content"):
+            own = text_in(item, "id") or self.id
             told = [{"type": "summary_text", "text": text} for text in summary]
             self.kept = {**({"id": own} if own else {}), "summary": told, "encrypted_content": encrypted}
-        full = [string(c, "text") for c in objects(item, "content")]
+        full = [text_in(c, "text") for c in objects(item, "content")]
         return rest(self.voice, BETWEEN.join(summary if any(summary) and self.form != "full" else full))
 
     def is_same(self, item: dict[str, Any]) -> bool:
@@ -83,7 +82,7 @@ class Thought:
 
     def may_be(self, item: dict[str, Any]) -> bool:
         """Whether the item, found in the place of this one, is this one: one that is over is not told anew."""
-        return not self.kept or self.id == string(item, "id")
+        return not self.kept or self.id == text_in(item, "id")
 
     def parts(self) -> tuple[Reasoning, ...]:
         """The thought, kept also where only the service can read it."""
@@ -100,41 +99,27 @@ class Call:
     call_id: str = ""
     name: str = ""
     given: str = ""
-    pieces: list[str] = field(default_factory=list)
-    size: int = 0
+    pieces: Pieces = field(default_factory=Pieces)
 
     @property
     def text(self) -> str:
         """The arguments as far as they are known."""
-        return self.given if self.given.strip() not in ("", "{}") else "".join(self.pieces) or self.given
-
-    def add(self, piece: str, limit: int) -> None:
-        """Text beyond the limit is not kept."""
-        if piece and self.size <= limit:
-            self.pieces.append(piece[: limit + 1])
-            self.size += len(piece)
+        return self.given if self.given.strip() not in ("", "{}") else self.pieces.text or self.given
 
     def unsaid(self, item: dict[str, Any]) -> str:
         """Nothing: a call is never shown as text."""
-        self.call_id = string(item, "call_id").strip() or self.call_id
-        self.name = string(item, "name").strip() or self.name
+        self.call_id = text_in(item, "call_id").strip() or self.call_id
+        self.name = text_in(item, "name").strip() or self.name
         self.given = arguments(item) or self.given
         return ""
 
     def is_same(self, item: dict[str, Any]) -> bool:
         """Whether the item can only be this one."""
-        return bool(self.call_id) and self.call_id == string(item, "call_id").strip()
+        return bool(self.call_id) and self.call_id == text_in(item, "call_id").strip()
 
     def may_be(self, item: dict[str, Any]) -> bool:
         """Whether the item, found in the place of this one, is this one."""
-        return not self.call_id or string(item, "call_id").strip() in ("", self.call_id)
-
-    def part(self, used: set[str], limit: int, *, cut: bool) -> ToolCall:
-        """The call under an id of its own; where the answer was `cut` in it, it may be incomplete."""
-        value, flaw, raw = read_arguments(self.text, limit)
-        if cut and not flaw and not isinstance(json_value(self.text), dict):
-            flaw = "truncated"
-        return ToolCall(free_id(self.call_id, used), self.name or "unnamed", value, flaw, raw)
+        return not self.call_id or text_in(item, "call_id").strip() in ("", self.call_id)
 
 
 Item = Words | Thought | Call
@@ -142,7 +127,7 @@ Item = Words | Thought | Call
 
 def begun(item: dict[str, Any], index: int) -> Item | None:
     """An item at its beginning, or None for a kind that we do not ask for."""
-    item_id = string(item, "id").strip()
+    item_id = text_in(item, "id").strip()
     match item.get("type"):
         case "message":
             return Words(item_id, index)
@@ -173,12 +158,6 @@ def objects(box: Any, key: str) -> list[dict[str, Any]]:
     return [o for o in value if isinstance(o, dict)] if isinstance(value, list) else []
 
 
-def string(box: Any, key: str) -> str:
-    """A text on the wire; empty for what is none."""
-    value = box.get(key) if isinstance(box, dict) else None
-    return value if isinstance(value, str) else ""
-
-
 def _text(item: dict[str, Any]) -> str:
     """The words of a message, also those with which it refuses."""
-    return "".join(string(c, "text") or string(c, "refusal") for c in objects(item, "content"))
+    return "".join(text_in(c, "text") or text_in(c, "refusal") for c in objects(item, "content"))

@@ -4,21 +4,22 @@ What does not change comes first and the input last, so that each body begins as
 keeps nothing: a thought goes back, encrypted as it came, to the model that had it, and only before what followed it.
 """
 
-import hashlib
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from palmclaw.core.messages import Media, Message, Reasoning, Role, Stamp, Text, ToolCall, ToolResult
+from palmclaw.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Tool
-from palmclaw.core.wire import DOCUMENTS, IMAGES, attached, safe_name, signed
+from palmclaw.core.wire import DOCUMENTS, IMAGES, attached, compact, filled, safe_name, signed, wire_id, worded
+from palmclaw.net import ceilings
 
 PROTOCOL = "openai_responses"
-ID_CHARS = 64
+_ID = re.compile(r"(?=[\s\S]*\S)[^\ud800-\udfff]{1,64}")
 
 Item = dict[str, Any]
 
@@ -27,19 +28,20 @@ Item = dict[str, Any]
 class Terms:
     """How one model of one service wants to be asked.
 
-    `include`: thoughts are asked for in encrypted form; `least` is the smallest bound of an answer that is taken;
-    `refused` are the signatures that the service will not take back.
+    `include`: thoughts are asked for in encrypted form; `least` and `most` bound the bounds of an answer that are
+    taken; `refused` are the signatures that the service will not take back.
     """
 
     effort: str = ""
     include: bool = True
     least: int = 0
+    most: int = 0
     refused: frozenset[str] = frozenset()
 
 
 def to_wire(request: Request, terms: Terms = Terms()) -> dict[str, Any]:
     """The body of the request; tools keep their order, and what has nothing to say is left out."""
-    bound = max(terms.least, request.max_output)
+    bound = bounded(request, terms)
     return {
         "model": request.model,
         **({"instructions": request.system} if request.system.strip() else {}),
@@ -47,17 +49,15 @@ def to_wire(request: Request, terms: Terms = Terms()) -> dict[str, Any]:
         "store": False,
         **({"include": ["reasoning.encrypted_content"]} if terms.include else {}),
         **({"reasoning": {"effort": terms.effort}} if terms.effort else {}),
-        **({"max_output_tokens": bound} if request.max_output > 0 else {}),
+        **({"max_output_tokens": bound} if bound else {}),
         **({"tools": [_tool(t) for t in request.tools]} if request.tools else {}),
         "input": list(_input(request, terms)),
     }
 
 
-def signatures(request: Request) -> frozenset[str]:
-    """Those of what goes back with this request only because the same model said it."""
-    own = (m for m in request.messages if m.role is Role.ASSISTANT and m.model == request.model)
-    thoughts = (p for m in own for p in m.parts if isinstance(p, Reasoning))
-    return frozenset(found for p in thoughts if (found := signed(p.signature, PROTOCOL)))
+def bounded(request: Request, terms: Terms) -> int:
+    """The most tokens that the answer may have; 0: as many as the service likes."""
+    return max(terms.least, ceilings.least(request.max_output, terms.most)) if request.max_output > 0 else 0
 
 
 def _input(request: Request, terms: Terms) -> Iterator[Item]:
@@ -99,23 +99,23 @@ def _kept(thought: Reasoning, refused: frozenset[str]) -> Item:
 
 def _call(call: ToolCall) -> Item:
     """A call as the model is shown it again; arguments that could not be read never go back as they came."""
-    arguments = "{}" if call.flaw else json.dumps(call.arguments, ensure_ascii=False, separators=(",", ":"))
-    return {"type": "function_call", "call_id": _id(call.id), "name": safe_name(call.name), "arguments": arguments}
+    arguments = "{}" if call.flaw else compact(call.arguments)
+    return {
+        "type": "function_call",
+        "call_id": wire_id(call.id, _ID),
+        "name": safe_name(call.name),
+        "arguments": arguments,
+    }
 
 
 def _result(result: ToolResult) -> Item:
-    output = result.content if result.content.strip() else "(nothing)"
-    return {"type": "function_call_output", "call_id": _id(result.call_id), "output": output}
+    return {"type": "function_call_output", "call_id": wire_id(result.call_id, _ID), "output": filled(result)}
 
 
 def _asked(message: Message, media: Mapping[str, bytes]) -> list[Item]:
-    """The text, a line for each attachment not shown, and last the stamp; then what is to be seen."""
+    """The words, then what is to be seen."""
     seen = attached(message, media)
-    text = "".join(p.text for p in message.parts if isinstance(p, Text))
-    unseen = [p for p in message.parts if isinstance(p, Media) and p not in seen]
-    notes = [f"[attached: {p.name or p.id} ({p.mime})]" for p in unseen]
-    stamps = [p.text for p in message.parts if isinstance(p, Stamp)]
-    words = "\n\n".join(w for w in (text, *notes, *stamps) if w.strip())
+    words = worded(message, seen)
     return [*([{"type": "input_text", "text": words}] if words else []), *(_seen(p, media[p.id]) for p in seen)]
 
 
@@ -125,13 +125,6 @@ def _seen(media: Media, content: bytes) -> Item:
         return {"type": "input_image", "detail": "auto", "image_url": url}
     assert media.mime in DOCUMENTS
     return {"type": "input_file", "filename": media.name or "document.pdf", "file_data": url}
-
-
-def _id(call_id: str) -> str:
-    """The id as the service takes it; the same for a call and its result."""
-    if call_id.strip() and len(call_id) <= ID_CHARS:
-        return call_id
-    return f"call_{hashlib.sha256(call_id.encode('utf-8', 'surrogatepass')).hexdigest()[:32]}"
 
 
 @lru_cache(maxsize=512)

@@ -27,3 +27,4 @@ CREATE TABLE request (
     usd         REAL
 );
 CREATE INDEX request_day ON request (day);
+CREATE INDEX request_turn ON request (turn);
