@@ -181,7 +181,7 @@ def test_a_server_of_ones_own_needs_none() -> None:
 
 
 def test_a_pattern_of_an_address_must_be_filled_in() -> None:
-    with pytest.raises(ConfigError, match="only a pattern"):
+    with pytest.raises(ConfigError, match="needs your address"):
         services({"name": "azure", "api_key": "k"}).provider("azure")
 
 

@@ -180,13 +180,13 @@ def _bound(keys: dict[str, StoredKey], provider: dict[str, Any]) -> dict[str, St
 
 
 def _of_the_same_service(provider: dict[str, Any], chosen: dict[str, str]) -> dict[str, Any]:
-    """What was written for one service never travels to another that the environment names: no key, no header."""
+    """What was written for one service never goes to another that the environment names: key, headers, fields."""
     if chosen.get("name", provider.get("name")) != provider.get("name"):
         return {name: value for name, value in provider.items() if name in ("fallbacks", "proxy")}
     stored, wanted = str(provider.get("base_url", "")), chosen.get("base_url", "")
     if not wanted or origin(stored) == origin(wanted):
         return provider
-    return {name: value for name, value in provider.items() if name not in ("api_key", "headers")}
+    return {name: value for name, value in provider.items() if name not in ("api_key", "headers", "body")}
 
 
 def _located(problem: str, text: str, path: Path) -> str:

@@ -25,7 +25,9 @@ from palmclaw.core.ports import Request
 from palmclaw.core.tools import Module, Tool
 
 log = logging.getLogger(__name__)
-COMMON = frozenset({"model", "base_url", "api_key", "proxy", "headers"})
+COMMON = frozenset(
+    {"model", "base_url", "api_key", "proxy", "headers", "body", "key_header", "allow_http", "ca_file", "ceiling"}
+)
 INDEX = Path(__file__).parent / "tools" / "index.json"
 
 

@@ -8,7 +8,6 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 from palmclaw import catalog, plugins
 from palmclaw.catalog import Priced
@@ -19,7 +18,7 @@ from palmclaw.core.messages import Usage
 from palmclaw.core.plugin import Kind, Parts
 from palmclaw.core.ports import Provider
 from palmclaw.core.wire import DOCUMENTS, IMAGES
-from palmclaw.net.endpoints import is_near, origin, protocol_of
+from palmclaw.net.endpoints import is_near, origin, protocol_of, split
 from palmclaw.runtime.budget import Prices
 from palmclaw.runtime.models import Choice
 
@@ -51,15 +50,22 @@ class Settled:
     def base_url(self) -> str:
         return str(self.table.get("base_url", ""))
 
-    def check(self) -> None:
-        """Raises ConfigError for what will be missed: a key, a model."""
+    def missing(self) -> ConfigError | None:
+        """What a service of the catalogue still needs: an address of one's own, a key, the name of a model."""
         row = self.row
-        if row is None or origin(self.base_url) != origin(row.base_url):
-            return
-        if row.key and not self.table.get("api_key"):
+        if row is None or not row.key:
+            return None
+        if "{" in self.base_url:
+            key = f"{self.place}.base_url"
+            return ConfigError(key, f"{row.title} needs your address", f"palmclaw config set {key} {row.base_url}")
+        if not self.table.get("api_key"):
             get = f"Get one at {row.keys}, then: " if row.keys else ""
             hint = f"{get}palmclaw config set {self.place}.api_key KEY (or set {row.key})"
-            raise ConfigError(f"{self.place}.api_key", f"{row.title} needs a key", hint)
+            return ConfigError(f"{self.place}.api_key", f"{row.title} needs a key", hint)
+        if not self.model:
+            key = f"{self.place}.model"
+            return ConfigError(key, f"{row.title} needs the name of a model", f"palmclaw config set {key} NAME")
+        return None
 
 
 @dataclass(slots=True)
@@ -117,7 +123,8 @@ class Services:
     def provider(self, service: str) -> Provider:
         """Connect a service by its name. Raises ConfigError."""
         found = self.settled(service)
-        found.check()
+        if missing := found.missing():
+            raise missing
         return self.connected(found)
 
     def connected(self, found: Settled) -> Provider:
@@ -164,13 +171,14 @@ class Services:
         if protocol not in self.protocols:
             known = ", ".join(self.protocols)
             raise ConfigError(f"{self._place(name)}.protocol", f"there is no protocol {protocol!r}; there are {known}")
-        defaults = {**(row.quirks if row and protocol == row.protocol else {}), "model": row.model} if row else {}
         self._check_ours(table, self._place(name))
-        merged = {**defaults, **_without_ours(table), "base_url": base_url}
-        priced = row.models.get(str(merged.get("model", ""))) if row else None
+        usual = row if row and ("{" in row.base_url or origin(base_url) == origin(row.base_url)) else None
+        quirks = row.quirks if row and protocol == row.protocol else {}
+        merged = {**quirks, "model": usual.model if usual else "", **_without_ours(table), "base_url": base_url}
+        priced = usual.models.get(str(merged["model"])) if usual else None
         if priced and priced.answer:
             merged = {"ceiling": priced.answer, **merged}
-        return self._with_key(Settled(name, protocol, merged, self._place(name), row))
+        return self._with_key(Settled(name, protocol, merged, self._place(name), usual))
 
     def _check_ours(self, table: Mapping[str, Any], place: str) -> None:
         for name in ("images", "documents"):
@@ -179,9 +187,8 @@ class Services:
         if "prices" in table:
             written = table["prices"]
             try:
-                decode(
-                    Priced, {"source": "", "input": 0, "output": 0, **written} if isinstance(written, dict) else written
-                )
+                absent = {"source": "", "input": 0, "output": 0}
+                decode(Priced, {**absent, **written} if isinstance(written, dict) else written)
             except BadArguments as error:
                 raise ConfigError(f"{place}.prices", "; ".join(error.problems), _PRICES) from error
 
@@ -193,7 +200,7 @@ class Services:
         row = None if self._is_only_protocol(name) else _row(self._kind(name))
         here = str(written.get("base_url") or (row.base_url if row else ""))
         if origin(str(self.settings.provider.get("base_url") or here)) != origin(here):
-            written = {key: value for key, value in written.items() if key not in ("api_key", "headers")}
+            written = {key: value for key, value in written.items() if key not in ("api_key", "headers", "body")}
         return {**written, **self.settings.provider}
 
     def _kind(self, name: str) -> str:
@@ -249,7 +256,7 @@ class Services:
         """What the catalogue says of a model; one on a machine near by costs nothing."""
         settled = self.settled(choice.service)
         found = settled.row.models.get(choice.model) if settled.row else None
-        near = bool(settled.base_url) and is_near(urlsplit(settled.base_url).hostname or "")
+        near = bool(settled.base_url) and is_near(split(settled.base_url).hostname or "")
         return _FREE if found is None and near and not settled.table.get("api_key") else found
 
     def _priced(self, choice: Choice) -> Priced | None:

@@ -171,7 +171,7 @@ def test_tools_are_listed_and_explained() -> None:
 
 def test_the_prompt_is_what_would_go_out() -> None:
     text = run("prompt", "text Mei Lin").stdout
-    assert "tokens  policy and rules" in text
+    assert "policy and rules" in text
     assert "sms_send" in text
     body = json.loads(run("prompt", "--json", "hi").stdout)
     assert [m["role"] for m in body["messages"]] == ["system", "user"]
@@ -426,6 +426,7 @@ def test_the_doctor_finds_a_new_home_well() -> None:
         "model",
         "fallbacks",
         "services",
+        "learned",
     }
 
 

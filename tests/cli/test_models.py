@@ -203,6 +203,82 @@ def test_a_key_that_is_held_back_is_spoken_of(home: Path) -> None:
         assert words in doctor
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("provider.headers.X-Auth", "HDRQQQ2"), ("provider.body.api_key", "BODYQQQ3")]
+)
+def test_headers_and_secret_fields_do_not_follow_to_another_address(home: Path, key: str, value: str) -> None:
+    run("config", "set", "provider.base_url", "http://127.0.0.1:9/v1")
+    run("config", "set", key, value)
+    for move in (["set", "provider.base_url", "http://127.0.0.2:9/v1"], ["unset", "provider.base_url"]):
+        with pytest.raises(ConfigError, match="would go to"):
+            run("config", *move)
+    with serving("hi") as server:
+        CliRunner().invoke(cli, ["chat", "hi"], env={"PALMCLAW_BASE_URL": server.url}, catch_exceptions=False)
+        assert value not in f"{server.requests[0].headers}{server.requests[0].raw.decode()}"
+    assert value not in run("prompt", "hi").stdout
+    run("config", "unset", key.rpartition(".")[0])
+    run("config", "set", "provider.base_url", "http://127.0.0.2:9/v1")
+
+
+def test_half_a_character_in_a_services_words(home: Path) -> None:
+    refused = Answer(status=400, body='{"error": {"message": "bad \\ud800 thing"}}')
+    with serving(refused, refused) as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        result = run("chat", "hi", fails=True)
+        assert "bad ⟨U+D800⟩ thing" in result.stderr
+        last = json.loads(run("chat", "--json", "hi", fails=True).stdout.splitlines()[-1])
+    assert (last["type"], last["error"]["code"]) == ("turn_ended", "bad_request")
+
+
+def test_an_address_that_cannot_be_read_is_no_traceback(home: Path) -> None:
+    wrote(home, '[provider]\nname = "offline"\nfallbacks = ["z"]\n[services.z]\nbase_url = "https://[::1/v1"\n')
+    assert "torch is on" in run("chat", "turn the torch on").stdout
+    assert "✗ services" in run("doctor", fails=True).stdout
+    with pytest.raises(ConfigError, match="must be http"):
+        run("config", "set", "provider.base_url", "https://h℀.com/v1")
+
+
+def test_an_answer_that_was_all_thought(home: Path) -> None:
+    with serving(Answer(reasoning="hm", finish="length")) as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        result = run("chat", "hi", fails=True)
+        assert len(server.requests) == 1
+    assert "used up its output limit before it said anything" in result.stderr
+
+
+def test_what_a_service_still_needs_is_said_step_by_step(home: Path) -> None:
+    assert "needs your address" in run("config", "set", "provider.name", "azure").output
+    assert "needs a key" in run("config", "set", "provider.base_url", "https://mine.openai.azure.com/openai/v1").output
+    run("config", "set", "provider.api_key", "key-12345678")
+    with pytest.raises(ConfigError, match="needs the name of a model"):
+        run("chat", "hi")
+
+
+def test_an_own_address_under_a_known_name_is_said(home: Path) -> None:
+    run("config", "set", "provider.name", "groq")
+    said = run("config", "set", "provider.base_url", "http://127.0.0.1:9/v1").output
+    assert "Groq is now asked at your address" in said
+    assert json.loads(run("prompt", "hi", "--json").stdout)["model"] == ""
+
+
+def test_a_file_of_which_the_model_gets_the_name_only_is_spoken_of(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "cat.png").write_bytes(PNG)
+    result = run("chat", "--model", "offline", "--file", str(tmp_path / "cat.png"), "hi")
+    assert "offline takes no such files; of cat.png it gets the name only." in result.stderr
+
+
+def test_settings_as_they_were_written(home: Path) -> None:
+    run("config", "set", "services.vllm.token_field", "max_completion_tokens")
+    run("config", "set", "services.vllm.usage", "false")
+    run("config", "set", "services.vllm.schema_without", "$schema,format")
+    shown = run("config", "get", "services.vllm").stdout
+    assert "token_field = max_completion_tokens" in shown
+    assert "usage = false" in shown
+    assert "schema_without = $schema,format" in shown
+    with pytest.raises(ConfigError, match="the address is empty"):
+        run("config", "set", "provider.base_url", " ")
+
+
 def test_a_price_is_set_in_two_commands_and_a_wrong_one_refused(home: Path) -> None:
     with serving("hi", "hi") as server:
         wrote(home, f'[provider]\nbase_url = "{server.url}"\napi_key = "k-12345678"\n')
@@ -331,7 +407,7 @@ def test_a_hiccup_is_ridden_out_and_that_is_said(home: Path) -> None:
         wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
         result = run("chat", "hi")
     assert result.stdout == "hello\n"
-    assert "answered 503: busy Trying again in 1 s." in result.stderr
+    assert "answered 503: busy. Trying again in 1 s." in result.stderr
 
 
 def test_the_doctor_looks_at_the_stand_ins_too(home: Path) -> None:
@@ -431,7 +507,7 @@ def test_usage_of_models_without_a_price(home: Path) -> None:
         wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\napi_key = "k-12345678"\n')
         assert "~" in run("chat", "hi").stderr
     shown = run("usage").stdout
-    assert "1 requests have no known price" in shown
+    assert "No price is known for 1 of the requests" in shown
     assert "  ~1×" in shown
     assert "$" not in shown
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from palmclaw.core.answers import count_in
 from palmclaw.core.charset import text_of
 from palmclaw.core.errors import AuthFailed, BadArguments, ConfigError, RateLimited, StorageError, ToolError
 from palmclaw.core.messages import Usage
@@ -155,3 +156,13 @@ async def test_a_tool_is_described_by_its_function() -> None:
     assert (look_up.name, look_up.description, look_up.timeout) == ("look_up", "Look something up.", 5)
     assert look_up.effect_of(None) is Effect.READ
     assert await look_up.handler(Args(), ToolContext("s", "t", "c")) == "found"
+
+
+@pytest.mark.parametrize(
+    ("value", "count"),
+    [(7, 7), (7.0, 7), ("500", 500), ("5e2", 0), ("9" * 20, 0), (-1, 0), (10**9, 0), (True, 1), (None, 0), ([7], 0),
+     (float("nan"), 0), (float("inf"), 0)],
+)  # fmt: skip
+def test_counts_of_the_wire(value: object, count: int) -> None:
+    assert count_in({"tokens": value}, "tokens") == count
+    assert count_in(value, "tokens") == 0

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palmclaw.core.errors import ConfigError
-from palmclaw.net.endpoints import Path, candidates, is_near, origin
+from palmclaw.net.endpoints import Path, candidates, is_near, origin, protocol_of
 
 CHAT = Path("/chat/completions")
 MESSAGES = Path("/messages", versioned=True)
@@ -56,6 +56,13 @@ def test_what_is_refused(base: str) -> None:
     with pytest.raises(ConfigError) as caught:
         candidates(base, CHAT, "services.home")
     assert caught.value.key == "services.home.base_url"
+
+
+@pytest.mark.parametrize("url", ["https://[::1/v1", "https://h℀.com/v1", "https://h:99999/v1"])
+def test_what_cannot_even_be_read(url: str) -> None:
+    assert protocol_of(url) == "openai_chat"
+    with pytest.raises(ConfigError, match="must be http"):
+        candidates(url, CHAT)
 
 
 def test_http_to_a_public_host_can_be_allowed() -> None:

@@ -432,9 +432,20 @@ async def test_a_proxy_that_refuses_the_tunnel_is_named() -> None:
     async with raw_server(saying(b"HTTP/1.1 407 Who are you\r\nContent-Length: 0\r\n\r\n")) as url:
         proxy = url.removesuffix("/v1")
         http = Http(masked, proxies=Proxies(proxy))
-        error = await failing(http, "https://model.example/v1", Unreachable)
-        assert str(error) == f"Cannot reach https://model.example: the proxy {proxy} answered 407."
+        error = await failing(http, "https://model.example/v1", NobodyThere)
+        assert str(error) == f"the proxy {proxy} wants another name or password."
+        error = await failing(http, "http://model.example/v1", NobodyThere)
+        assert str(error) == "The proxy on the way to http://model.example wants another name or password."
+        assert "provider.proxy" in error.hint
         await http.close()
+
+
+async def test_a_redirect_with_a_user_in_it_is_not_followed(http: Http) -> None:
+    async with ChatServer([Answer(status=307, body="x", headers={"Location": "//u@127.0.0.1/"})]) as server:
+        target = server.url.replace("http://", "http://u@")
+        server.answers.insert(0, Answer(status=307, body="x", headers={"Location": target}))
+        await failing(http, server.url, BadRequest)
+        assert len(server.requests) == 1
 
 
 async def test_a_proxy_that_is_down_is_named() -> None:

@@ -250,6 +250,39 @@ def test_bodies_and_events() -> None:
         event_json(ServerEvent("", "{"), "x")
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"base_url": "https://h.example/v1?key=SECab%2Fcd%2BefQQQ"},
+        {"proxy": "http://us:p4ssw0rdX@127.0.0.1:1"},
+        {"proxy": "us:p4ssw0rdX@127.0.0.1:1"},
+        {"headers": {"X-K": "SEC7"}},
+        {"body": {"api_key": "BODYQQQ3"}},
+        {"api_key": "sk-zz1"},
+    ],
+)
+def test_what_is_secret_is_masked_in_every_spelling(settings: dict[str, Any]) -> None:
+    own = dict(settings)
+    connection = connected(own.pop("base_url", "https://h.example/v1"), **own)
+    spellings = "SECab%2Fcd%2BefQQQ SECab/cd%2BefQQQ SECab/cd+efQQQ p4ssw0rdX dXM6cDRzc3cwcmRY SEC7 BODYQQQ3 sk-zz1"
+    shown = connection.redact(spellings)
+    assert [word for word in spellings.split() if word in str(settings) and word in shown] == []
+    assert "***" in shown
+    assert ("base_url" in settings) == ("SECab/cd+" not in shown)
+    assert ("proxy" in settings) == ("dXM6" not in shown)
+
+
+def test_a_persons_own_bound_does_not_lift_ours() -> None:
+    connection = connected("https://h.example/v1", body={"max_tokens": 50_000, "temperature": 0})
+    assert connection.with_own_fields({"max_tokens": 300})["max_tokens"] == 300
+    assert connection.with_own_fields({"max_tokens": 90_000})["max_tokens"] == 50_000
+    assert connection.with_own_fields({}) == {"max_tokens": 50_000, "temperature": 0}
+
+
+def test_an_error_event_in_plain_words_keeps_its_words() -> None:
+    assert event_json(ServerEvent("error", "upstream overloaded"), "x") == {"error": {"message": "upstream overloaded"}}
+
+
 async def test_broken_framing_is_noticed_soon() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     whole = b"%x\r\n%s\r\n" % (len(EVENT), EVENT)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.errors import (
+    BadCall,
     BadReply,
     BadRequest,
     ContentFiltered,
@@ -145,6 +146,8 @@ CASES = (
     Case("filtered_in_other_words", "Hel", finish=Finish.FILTER),
     Case("broken_off_by_the_service", "Hel", error=StreamCut),
     Case("error_after_the_end", "Hello", usage=COUNTED),
+    Case("output_of_nothing", "Hello"),
+    Case("refused_call", error=BadCall),
     Case("only_spaces"),
     Case("nothing"),
     Case("done_alone"),

@@ -48,7 +48,7 @@ class Official:
 
 
 CHAT_DEVIATES = """
-    broken_off_by_the_service error_after_the_end filtered_in_other_words length_in_other_words
+    broken_off_by_the_service error_after_the_end filtered_in_other_words length_in_other_words refused_call
     arguments_as_object content_in_parts entries_that_are_none error_event error_in_a_choice error_in_the_middle
     finish_says_error finish_unknown half_characters id_alone_leads_back index_comes_late index_missing
     index_missing_everywhere index_missing_in_pieces index_mixed keep_alives no_completion no_json no_object

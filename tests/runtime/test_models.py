@@ -21,6 +21,7 @@ from palmclaw.core.errors import (
     ConfigError,
     ContentFiltered,
     ContextOverflow,
+    Fault,
     ModelNotFound,
     NobodyThere,
     NoEndpoint,
@@ -528,6 +529,13 @@ async def test_an_answer_that_costs_nothing_is_bounded_by_the_price_of_the_quest
         await said(models)
 
 
+async def test_a_price_of_next_to_nothing() -> None:
+    here = desk("Hello")
+    here.priced["one"] = Prices(1e-320, 1e-320)
+    await said(here.models(budget=BudgetSettings(usd=1.0)))
+    assert here.services["one"].requests[0].max_output == ROOM
+
+
 async def test_a_budget_in_dollars_needs_a_price() -> None:
     with pytest.raises(ConfigError, match="no price is known for one/m") as caught:
         await said(desk("never").models(budget=BudgetSettings(usd=1.0)))
@@ -624,7 +632,7 @@ async def test_an_interrupt_ends_a_wait_at_once() -> None:
     seen: list[object] = []
     with pytest.raises(Interrupted):
         await listened(asking, interrupt, seen)
-    assert seen == [Retrying("one/m", 30.0, RateLimited("slow").fault)]
+    assert seen == [Retrying("one/m", 30.0, Fault("rate_limited", "slow", retryable=True))]
     assert time.monotonic() - began < 5
     assert here.book.spent == []
 

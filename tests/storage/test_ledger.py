@@ -144,9 +144,10 @@ def test_findings_last_and_a_damaged_file_is_as_good_as_none(tmp_path: Path) -> 
     path = tmp_path / "findings.json"
     FindingsFile(path).put("a", "1")
     assert (FindingsFile(path).get("a"), FindingsFile(path).get("b")) == ("1", None)
-    for damaged in ("{", "[1]", '{"a": 1}'):
+    for damaged in ("{", "[1]", '{"a": 1}', "[" * 200_000, '{"a": "' + "x" * 1_000_001 + '"}'):
         path.write_text(damaged)
         assert FindingsFile(path).get("a") is None
+    assert len(FindingsFile(tmp_path)) == 0
     found = FindingsFile(path)
     for number in range(KEPT + 1):
         found.put(str(number), "x")

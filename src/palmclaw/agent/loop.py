@@ -109,6 +109,9 @@ class _Run:
             if not says_nothing(reply.message):
                 self.reply = reply
                 return
+            if reply.finish is Finish.LENGTH:
+                self._stop(Stop.EMPTY, _ALL_THOUGHT)
+                return
         self.blanks += 1
         if self.blanks > 1:
             self._stop(Stop.EMPTY, _EMPTY)
@@ -178,7 +181,9 @@ class _Run:
         return f"Stopped after {rounds} rounds with {calls} tool calls done; the task is not finished."
 
 
+_LARGER = "Allow longer answers (palmclaw config get budget), or choose another model."
 _STOPPED = Fault("stopped", "Stopped by you.")
+_ALL_THOUGHT = Fault("length", "The model used up its output limit before it said anything.", hint=_LARGER)
 _EMPTY = Fault("empty_reply", "The model answered with nothing.", True, "Try again, or choose another model.")
 
 

@@ -65,11 +65,11 @@ def chat(text: str | None, approve: str | None, session: str, device: str, paths
     message = given(text)
     if message is not None and not message.strip():
         raise click.UsageError('the message is empty; say something: palmclaw chat "How much battery is left?"')
-    session = whole(session)
+    session, model = whole(session), whole(how["model"])
     app = assembled(os.environ, device=device)
-    app.services.chosen(how["model"])
+    app.services.chosen(model)
     style = Style(how["as_json"], how["quiet"], one_shot=message is not None)
-    talk = Talk(app, texts(os.environ), session, style, how["model"], attached(paths))
+    talk = Talk(app, texts(os.environ), session, style, model, attached(paths))
     sys.exit(asyncio.run(talk.once(message, approve) if message is not None else talk.conversation(approve)))
 
 
@@ -113,6 +113,7 @@ class Talk:
         self.interrupt = Interrupt()
         code = FAILED
         store, files = MediaFolder(self.app.home.media), self.files
+        await self._say_unseen(files)
         media = tuple([await store.put(f.content, f.mime, f.name) for f in files])
         self.files = ()
         inbound = Inbound(self.session, message, model=self.model, media=media)
@@ -121,6 +122,15 @@ class Talk:
             if isinstance(event, TurnEnded):
                 code = exit_code(event)
         return code
+
+    async def _say_unseen(self, files: tuple[Attached, ...]) -> None:
+        """Tell of attachments of which the model will read the name alone."""
+        reference = self.model or (await self.app.sessions.model(self.session) if files else "")
+        seen = self.app.models().takes(reference) if files else frozenset()
+        for file in files:
+            if file.mime not in seen and not self.style.as_json:
+                model = self.app.services.chosen(reference)
+                self.screen().note(self.texts("unseen", model=model, name=file.name))
 
     def approver(self, approve: str | None) -> Approver:
         """In a terminal the person is asked; elsewhere nobody can be, and that is a no."""
@@ -153,7 +163,7 @@ class Talk:
 
     def _show(self, event: Event) -> None:
         if self.style.as_json:
-            click.echo(json.dumps(encode(event), ensure_ascii=False))
+            click.echo(whole(json.dumps(encode(event), ensure_ascii=False)))
             return
         if isinstance(event, ToolEnded) and event.result.said:
             self.screen().say(event.result.said)

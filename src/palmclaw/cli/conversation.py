@@ -22,7 +22,8 @@ COMMANDS = ("/help", "/new", "/stop", "/tools", "/model", "/attach", "/sessions"
 
 async def converse(talk: "Talk", turns: Turns) -> int:
     """Read, answer, repeat. A failed turn does not end the conversation."""
-    note(talk, talk.texts("welcome", version=__version__, provider=_model(talk), device=talk.app.device.name))
+    talk.app.home.history.touch(0o600)  # what was typed is nobody else's business
+    note(talk, talk.texts("welcome", version=__version__, provider=await _model(talk), device=talk.app.device.name))
     prompt: PromptSession[str] = PromptSession(
         history=FileHistory(str(talk.app.home.history)), completer=WordCompleter(list(COMMANDS), sentence=True)
     )
@@ -64,7 +65,7 @@ async def command(talk: "Talk", text: str) -> bool:
     try:
         await (action() if action else _say(talk, talk.texts("unknown_command", name=name)))
     except PalmclawError as error:
-        await _say(talk, str(error))
+        await _say(talk, f"{error}\n{error.hint}".strip())
     return False
 
 
@@ -95,8 +96,7 @@ async def _go_to(talk: "Talk", session: str) -> None:
 
 
 async def _show_model(talk: "Talk") -> None:
-    chosen = talk.model or await talk.app.sessions.model(talk.session)
-    note(talk, f"{talk.app.services.chosen(chosen)}\n{talk.texts('set_model')}")
+    note(talk, f"{await _model(talk)}\n{talk.texts('set_model')}")
 
 
 async def _change_model(talk: "Talk", name: str) -> None:
@@ -111,6 +111,9 @@ async def _change_model(talk: "Talk", name: str) -> None:
 
 
 async def _attach(talk: "Talk", path: str) -> None:
+    if not path:
+        note(talk, talk.texts("attach_how"))
+        return
     talk.files = (*talk.files, *attached([Path(path)]))
     note(talk, talk.texts("attached", name=talk.files[-1].name, mime=talk.files[-1].mime))
 
@@ -129,5 +132,6 @@ async def _sessions(talk: "Talk") -> None:
         note(talk, f"{mark}{info.id}  {info.title}  {talk.texts('messages', count=info.messages)}")
 
 
-def _model(talk: "Talk") -> str:
-    return str(talk.app.services.chosen(""))
+async def _model(talk: "Talk") -> str:
+    """The model that the next message goes to."""
+    return str(talk.app.services.chosen(talk.model or await talk.app.sessions.model(talk.session)))

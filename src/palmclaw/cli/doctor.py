@@ -9,7 +9,6 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from urllib.parse import urlsplit
 
 import click
 
@@ -18,8 +17,10 @@ from palmclaw.app import App, assembled
 from palmclaw.cli.plain import wrapped
 from palmclaw.cli.settings import held_back, shown_address
 from palmclaw.core.errors import PalmclawError
+from palmclaw.net.endpoints import split
 from palmclaw.paths import home as home_of
 from palmclaw.storage.database import Database
+from palmclaw.storage.findings import FindingsFile
 from palmclaw.storage.lock import HomeLock
 
 LEAST_FREE = 50_000_000
@@ -59,7 +60,7 @@ def checked() -> list[Finding]:
     except PalmclawError as error:
         return [*findings, Finding("configuration", False, str(error), error.hint)]
     findings.append(Finding("configuration", True, str(app.home.config)))
-    checks: tuple[Callable[[App], Finding], ...] = (_home, _database, _phone, _model, _services, _fallbacks)
+    checks: tuple[Callable[[App], Finding], ...] = (_home, _database, _phone, _model, _services, _fallbacks, _learned)
     return findings + [_run(check, app) for check in checks]
 
 
@@ -128,10 +129,12 @@ def _model(app: App) -> Finding:
     services.provider(found.name)
     address = shown_address(found.base_url)
     if found.base_url and not _answers(found.base_url):
-        mend = "Start the service, or mend the address: palmclaw config set provider.base_url URL"
-        return Finding("model", False, f"nobody answers at {address}", mend)
+        return Finding("model", False, f"nobody answers at {address}", _UNANSWERED)
     held = held_back(app.home) if not found.table.get("api_key") else ""
-    return Finding("model", True, f"{services.chosen('')} at {address}", held)
+    unnamed = (
+        "" if found.model else "No model is named; many services want one: palmclaw config set provider.model NAME"
+    )
+    return Finding("model", True, f"{services.chosen('')} at {address}", held or unnamed)
 
 
 def _services(app: App) -> Finding:
@@ -145,23 +148,35 @@ def _fallbacks(app: App) -> Finding:
     """The models that may take the place of one that fails: each must be set up."""
     services = app.services
     for reference in app.settings.fallbacks:
-        services.provider(services.chosen(reference).service)
+        choice = services.chosen(reference)
+        services.provider(choice.service)
+        address = services.settled(choice.service).base_url
+        if address and not _answers(address):
+            return Finding("fallbacks", False, f"{choice}: nobody answers at {shown_address(address)}", _UNANSWERED)
     named = ", ".join(str(services.chosen(reference)) for reference in app.settings.fallbacks)
     return Finding(
         "fallbacks", True, named or "none", "" if named else "palmclaw config set provider.fallbacks offline"
     )
 
 
+def _learned(app: App) -> Finding:
+    """What services have taught, which a wrong refusal can teach wrongly."""
+    count = len(FindingsFile(app.home.findings))
+    mend = f"To forget it all: rm {app.home.findings}" if count else ""
+    return Finding("learned", True, f"{count} things about how services want to be asked", mend)
+
+
 def _stored(app: App) -> str:
     return "api_key" if "provider" in app.settings.keys else ""
 
 
+_UNANSWERED = "Check the network; start the service, or mend the address: palmclaw config set provider.base_url URL"
 _CONNECT = "palmclaw models lists services; palmclaw config set provider.name NAME, or provider.base_url URL"
 
 
 def _answers(address: str) -> bool:
     """Whether somebody takes a connection there within three seconds; no request is made, no key is sent."""
-    parts = urlsplit(address)
+    parts = split(address)
     port = parts.port or (443 if parts.scheme == "https" else 80)
     try:
         socket.create_connection((parts.hostname or "", port), timeout=3).close()

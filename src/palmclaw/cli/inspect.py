@@ -5,20 +5,20 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
 from palmclaw import plugins
 from palmclaw.agent.context import SLACK, stamped
-from palmclaw.agent.window import weight
 from palmclaw.app import App, assembled
 from palmclaw.cli.counting import ESTIMATE, Share, shares, tokenizer
 from palmclaw.cli.plain import wrapped
+from palmclaw.cli.settings import is_secret
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.ports import Request, Tail
 from palmclaw.core.schema import json_schema
-from palmclaw.core.text import tokens
 from palmclaw.core.tools import Tool
 from palmclaw.runtime.models import Models
 
@@ -61,9 +61,7 @@ def prompt(text: str, as_tokens: bool, as_json: bool, session: str) -> None:
 
 
 def _show(app: App, request: Request) -> None:
-    for part in parts(request):
-        click.echo(f"{part.tokens:>7,} tokens  {part.name}")
-    click.echo(f"{sum(p.tokens for p in parts(request)):>7,} tokens  in all (estimated)")
+    _show_tokens(app, request, as_json=False)
     click.echo()
     click.echo(json.dumps(_wire(app, request), ensure_ascii=False, indent=1))
 
@@ -92,26 +90,6 @@ def _listed(share: Share) -> str:
 
 def _titled(share: Share, earlier: int, words: Texts) -> str:
     return words(f"part_{share.kind}", family=share.family, count=earlier)
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a request and about how many tokens it costs."""
-
-    name: str
-    tokens: int
-
-
-def parts(request: Request) -> tuple[Part, ...]:
-    """Where the tokens of a request go."""
-    specifications = sum(tokens(json.dumps(_specification(t), ensure_ascii=False)) for t in request.tools)
-    history = sum(weight(m) for m in request.messages[:-1])
-    return (
-        Part("policy and rules", tokens(request.system)),
-        Part(f"{len(request.tools)} tools: {', '.join(t.name for t in request.tools)}", specifications),
-        Part(f"history ({len(request.messages) - 1} messages)", history),
-        Part("your message", weight(request.messages[-1])),
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,8 +124,8 @@ def _wire(app: App, request: Request) -> object:
     """The body as the session's service would get it; without one, as an OpenAI-compatible one would."""
     settled = app.services.settled(app.services.chosen(request.choice).service)
     provider = app.services.connected(settled)
-    own: Callable[[Request], object] = getattr(provider, "wire", plugins.to_wire("openai_chat"))
-    return own(request)
+    own: Callable[[Request], dict[str, Any]] = getattr(provider, "wire", plugins.to_wire("openai_chat"))
+    return {name: "***" if is_secret(name) else value for name, value in own(request).items()}
 
 
 def _specification(tool: Tool) -> dict[str, object]:

@@ -47,7 +47,7 @@ def _line(app: App, row: Service) -> None:
 def _explain(app: App, row: Service) -> None:
     click.secho(row.title, bold=True)
     for line in (f"{row.base_url} ({row.protocol})", *_key_lines(app, row)):
-        click.echo(wrapped(line, "  "))
+        click.echo(f"  {line}")
     for name, model in row.models.items():
         click.secho(f"{name}{' (default)' if name == row.model else ''}", bold=True)
         kinds = [kind for kind, takes in (("images", model.images), ("PDF", model.documents)) if takes]
@@ -57,14 +57,15 @@ def _explain(app: App, row: Service) -> None:
                 ", ".join([f"${model.input:g} in, ${model.output:g} out per million tokens", *window, *kinds]), "  "
             )
         )
-    click.echo(wrapped(f"as of {row.seen}: {row.source}"))
+    for source in dict.fromkeys([row.source, *(m.source for m in row.models.values())]):
+        click.echo(f"as of {row.seen}: {source}")
 
 
 def _key_lines(app: App, row: Service) -> list[str]:
     if not row.key:
         return ["needs no key"]
-    where = f"; get one at {row.keys}" if row.keys else ""
-    return [f"key: {'found' if _is_ready(app, row) else f'{row.key}, or config set'}{where}"]
+    where = [f"get one at {row.keys}"] if row.keys else []
+    return [f"key: {'found' if _is_ready(app, row) else f'{row.key}, or config set'}", *where]
 
 
 def _is_ready(app: App, row: Service) -> bool:

@@ -79,6 +79,7 @@ def lines(event: Event, texts: Texts) -> list[str]:
         return [f"  ✗ {visible(event.result.error.message)}"]
     if isinstance(event, Retrying):
         reason = visible(event.fault.message)
+        reason += "" if reason.endswith((".", "!", "?", "。", "…")) else "."
         key = "retrying" if event.seconds else "retrying_now"
         return [texts(key, reason=reason, seconds=max(1, round(event.seconds)))]
     if isinstance(event, ModelChanged):

@@ -5,12 +5,11 @@ import re
 import tomllib
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 
+from palmclaw import catalog, plugins
 from palmclaw import config as settings
-from palmclaw import plugins
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.plugin import Kind, Parts
 from palmclaw.net.endpoints import origin
@@ -21,6 +20,7 @@ from palmclaw.services import Services
 SECRET = re.compile(r"(provider|services\.[A-Za-z0-9_-]+)\.api_key")
 _SERVICE = re.compile(r"services\.([A-Za-z0-9_-]+)\..+")
 _KEY = re.compile(r"[\x21-\x7e]+")
+_HARMLESS = re.compile(r"tokens|key_header|token_field")
 _LISTS = ("tools.disabled", "files.outside", "provider.fallbacks")
 _SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "headers")
 
@@ -85,8 +85,8 @@ def set_(key: str, value: str | None) -> None:
     settings.write(home.config, text)
     _bind_key(home)
     click.echo(f"{key} = {_shown(key, value)}", err=True)
-    if key.startswith("provider.") and (held := held_back(home)):
-        click.echo(held, err=True)
+    for note in _notes(home) if key.startswith("provider.") else []:
+        click.echo(note, err=True)
 
 
 @config.command()
@@ -121,8 +121,36 @@ def edited(home: Home, key: str, value: str | None) -> str:
     else:
         holder[name] = _typed(key, value)
     text = tomlkit.dumps(document)
-    _check(settings.decoded(document.unwrap(), path), home)
+    before, after = settings.decoded(settings.read(path), path), settings.decoded(document.unwrap(), path)
+    _check(after, home)
+    _check_moved(before, after, home)
     return text
+
+
+def _check_moved(before: settings.Settings, after: settings.Settings, home: Home) -> None:
+    """Headers and secret fields were written for one origin: they do not silently go to another. Raises ConfigError."""
+    old, new = (Services(found, Parts(home.root, environ=os.environ)) for found in (before, after))
+    for place, table, name in _places(after):
+        was = next((n for p, _, n in _places(before) if p == place), name)
+        held = [f"{place}.headers"] if table.get("headers") else []
+        held += [f"{place}.body.{k}" for k in table.get("body", {}) if is_secret(k)]
+        here, there = _origin(old, was), _origin(new, name)
+        if held and here != there:
+            hint = f"Take them away first, or set them again afterwards: palmclaw config unset {held[0]}"
+            raise ConfigError(held[0], f"is for {here or 'another service'} and would go to {there or 'nobody'}", hint)
+
+
+def _places(found: settings.Settings) -> list[tuple[str, dict[str, Any], str]]:
+    named = [(f"services.{name}", table, name) for name, table in found.services.items()]
+    return [("provider", found.provider, found.provider_name), *named]
+
+
+def _origin(services: Services, name: str) -> str:
+    try:
+        address = services.settled(name).base_url
+    except ConfigError:
+        return ""
+    return origin(address) if address else ""
 
 
 def _check(found: settings.Settings, home: Home) -> None:
@@ -132,18 +160,25 @@ def _check(found: settings.Settings, home: Home) -> None:
     device = {k: v for k, v in found.device.items() if k != "name"}
     try:
         for name in (found.provider_name, *found.services):
-            services.connected(services.settled(name))
+            settled = services.settled(name)
+            if settled.row is None or "{" not in settled.base_url:
+                services.connected(settled)
         for reference in found.fallbacks:
             services.chosen(reference)
         plugins.build(Kind.DEVICE, found.device_name, device, parts)
     except ConfigError as error:
-        hint = error.hint or f"Common settings: {', '.join(settings.known_keys())}"
+        unknown = "no such field" in str(error)
+        hint = error.hint or (f"Common settings: {', '.join(settings.known_keys())}" if unknown else "")
         raise ConfigError("", str(error), hint) from error
 
 
 def _typed(key: str, value: str) -> Any:
-    if key in _LISTS:
+    if key in _LISTS or key.endswith(".schema_without"):
         return _list(key, value)
+    if key.endswith(".base_url"):
+        if not value.strip():
+            raise ConfigError(key, "the address is empty", f"To take it away: palmclaw config unset {key}")
+        return value.strip()
     if key.startswith(("limits.", "budget.")) or ".prices." in key or key.endswith((".max_tokens", ".thinking")):
         try:
             return float(value) if "." in value else int(value.replace(",", ""))
@@ -200,6 +235,16 @@ def _bind_key(home: Home) -> None:
         _write_secrets(home, bound)
 
 
+def _notes(home: Home) -> list[str]:
+    """What the chosen service still lacks, and what a person might not expect of it."""
+    services, name = _services(home, "provider")
+    settled = services.settled(name)
+    notes = [f"{missing}. {missing.hint}"] if (missing := settled.missing()) else []
+    if (row := catalog.named(name)) and settled.row is None:
+        notes.append(f"{row.title} is now asked at your address; palmclaw config unset provider.name ends that.")
+    return [*notes, *filter(None, [held_back(home)])]
+
+
 def held_back(home: Home) -> str:
     """Words for a stored key that the configured service does not get, since it is for another; mostly empty."""
     key = settings.stored_keys(home).get("provider")
@@ -245,16 +290,25 @@ def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
 
 def _shown(key: str, value: Any) -> str:
     """A value as it may be shown: no key, no password, no query of an address."""
-    if any(word in key.lower().replace("tokens", "").replace("key_header", "") for word in _SECRET_WORDS):
+    if any(
+        word in key.lower().replace("tokens", "").replace("key_header", "").replace("token_field", "")
+        for word in _SECRET_WORDS
+    ):
         return "***"
     if key.endswith((".base_url", ".proxy")):
         return shown_address(str(value))
+    if isinstance(value, bool):
+        return str(value).lower()
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def is_secret(key: str) -> bool:
+    """Whether a setting or a field of that name holds what must not be shown."""
+    return any(word in _HARMLESS.sub("", key.lower()) for word in _SECRET_WORDS)
 
 
 def shown_address(address: str) -> str:
     """An address without what may be secret in it: user, password, query."""
-    parts = urlsplit(address)
-    if not (parts.query or "@" in parts.netloc):
-        return address
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" + ("?***" if parts.query else "")
+    scheme, mark, rest = address.rpartition("://")
+    plain, asked, _ = rest.rpartition("@")[2].partition("?")
+    return f"{scheme}{mark}{plain}" + ("?***" if asked else "")

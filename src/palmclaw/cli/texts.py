@@ -11,7 +11,7 @@ ENGLISH = {
         "/stop     stop the turn (while it runs: Ctrl-C)\n"
         "/tools    list the tools\n"
         "/model    show the model; /model NAME changes it here\n"
-        "/attach   /attach FILE: show the next message a file\n"
+        "/attach   /attach FILE: send a file with your next message\n"
         "/sessions list conversations; /sessions NAME changes to one\n"
         "/exit     leave (or Ctrl-D)"
     ),
@@ -23,6 +23,8 @@ ENGLISH = {
     "messages": "{count} messages",
     "set_model": "For this conversation: /model SERVICE/NAME, /model NAME, /model default. Services: palmclaw models",
     "model_set": "From now on here: {model}",
+    "attach_how": "Name an image or a PDF: /attach photo.jpg",
+    "unseen": "{model} takes no such files; of {name} it gets the name only.",
     "attached": "Goes with your next message: {name} ({mime})",
     "retrying": "… {reason} Trying again in {seconds} s.",
     "retrying_now": "… {reason}",
@@ -31,7 +33,7 @@ ENGLISH = {
     "usage_total": "in all",
     "usage_line": "{requests}× · {input} in ({share} % cached) · {output} out",
     "usage_reasoning": " ({count} of it thoughts)",
-    "usage_unpriced": "{count} requests have no known price; the sums leave them out.",
+    "usage_unpriced": "No price is known for {count} of the requests; the sums leave them out.",
     "usage_budget": "Today: {used} of {limit}.",
     "approve": "May I do this?",
     "reason": "asked because it {reason}",
@@ -78,6 +80,8 @@ CHINESE = {
     "messages": "{count} 条消息",
     "set_model": "仅本对话：/model 服务/名称、/model 名称、/model default。服务列表：palmclaw models",
     "model_set": "本对话此后使用：{model}",
+    "attach_how": "请给出图片或 PDF：/attach photo.jpg",
+    "unseen": "{model} 不能看这种文件，只会得到文件名 {name}。",
     "attached": "将随下一条消息发送：{name}（{mime}）",
     "retrying": "… {reason} {seconds} 秒后重试。",
     "retrying_now": "… {reason}",

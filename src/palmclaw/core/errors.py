@@ -127,7 +127,7 @@ class QuotaExceeded(ProviderError):
 
 class BudgetReached(ProviderError):
     code = "budget"
-    hint = "It starts anew at midnight. More for today: palmclaw config get budget"
+    hint = "It starts anew at midnight. To spend more today: palmclaw config set budget.tokens N (or budget.usd)"
 
 
 class RateLimited(ProviderError):

@@ -35,7 +35,7 @@ def visible(text: str) -> str:
 
 
 def _shown(char: str) -> str:
-    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Co", "Cn", "Zl", "Zp"):
+    if char in "\n\t" or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
         return char
     return f"⟨U+{ord(char):04X}⟩"
 

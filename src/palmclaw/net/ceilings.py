@@ -2,8 +2,8 @@
 
 import re
 
-LEAST = 256
-"""Fewer tokens are no ceiling of a model's, but some other number."""
+LEAST = 512
+"""Fewer tokens are no ceiling of a model's, but some other number; more are no floor."""
 _NUMBER = r"(\d+(?:[_,]\d{3})*)(?!\d|\.\d)"
 _OF_THE_BOUND = re.compile(
     r"max_(?:output_|completion_|new_)?tokens|(?:output|completion) tokens|max_output\b", re.IGNORECASE

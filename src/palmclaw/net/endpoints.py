@@ -44,9 +44,19 @@ def candidates(base_url: str, path: Path, table: str = "provider", *, allow_http
     return (versioned, bare) if path.versioned or not root else (bare, versioned)
 
 
+def split(url: str) -> SplitResult:
+    """The parts of an address; all empty where it is none."""
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018  # raises for one that is no number
+    except ValueError:
+        return SplitResult("", "", "", "", "")
+    return parts
+
+
 def protocol_of(base_url: str) -> str:
     """The protocol whose endpoint an address ends in; OpenAI's chat where it does not say."""
-    path = urlsplit(base_url.strip()).path.rstrip("/")
+    path = split(base_url.strip()).path.rstrip("/")
     return next((protocol for suffix, protocol in _PROTOCOLS.items() if path.endswith(suffix)), "openai_chat")
 
 

@@ -77,12 +77,13 @@ class Hearing:
             raise ContentFiltered(f"{self.where} will not answer this{why and ': ' + why}.")
         if message.calls and finish in (None, Finish.STOP):
             finish = Finish.TOOLS
-        return Reply(message, _plausible(usage), Finish.FILTER if refused else finish or Finish.STOP)
+        return Reply(message, _plausible(usage, message), Finish.FILTER if refused else finish or Finish.STOP)
 
 
-def _plausible(usage: Usage | None) -> Usage:
-    """The service's count; an empty estimate where there is none, or one that cannot be: no request is empty."""
-    if usage is None or usage.input <= 0:
+def _plausible(usage: Usage | None, message: Message) -> Usage:
+    """The service's count; an empty estimate where there is none, or one that cannot be: nothing is for nothing."""
+    spoke = bool(message.text or message.calls)
+    if usage is None or usage.input <= 0 or (spoke and usage.output <= 0):
         return Usage(requests=1, estimated=True)
     cached, written = min(usage.cached, usage.input), min(usage.cache_write, usage.input)
     return replace(usage, cached=cached, cache_write=written, reasoning=min(usage.reasoning, usage.output))

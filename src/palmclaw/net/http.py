@@ -26,7 +26,7 @@ from palmclaw.core.errors import (
     Unreachable,
 )
 from palmclaw.core.limits import Limits
-from palmclaw.net.endpoints import origin, plain
+from palmclaw.net.endpoints import origin, plain, split
 from palmclaw.net.failures import Redact, failure, shown
 from palmclaw.net.proxies import Proxies
 from palmclaw.net.stream import Bounds, EventStream
@@ -59,6 +59,8 @@ class Http:
         until = asyncio.get_running_loop().time() + self.limits.model_seconds
         response = await self._answered(_Post(url, body, headers, self.proxies.leading_to(url), until))
         try:
+            if response.status == 407:
+                raise NobodyThere(f"The proxy on the way to {where} wants another name or password.", _PROXY_HINT)
             if response.status >= 400:
                 raise failure(where, response.status, response.headers, await _beginning(response), self.redact)
             yield EventStream(response, where, self.limits, self.bounds, until)
@@ -93,7 +95,8 @@ class Http:
                 return response
             response.close()
             target = _joined(post.url, target)
-            if response.status not in (307, 308) or origin(target) != origin(post.url):
+            same = origin(target) == origin(post.url) and split(target).username is None
+            if response.status not in (307, 308) or not same:
                 break
             post = replace(post, url=target)
         to = shown(plain(target), self.redact) if target else "nowhere"
@@ -133,6 +136,8 @@ class Http:
         match error:
             case aiohttp.InvalidURL():
                 return ConfigError("provider.base_url", f"{there} is not an address")
+            case aiohttp.ClientHttpProxyError(status=407):
+                return NobodyThere(f"{where} wants another name or password.", _PROXY_HINT)
             case aiohttp.ClientHttpProxyError():
                 return Unreachable(f"Cannot reach {there}: {where} answered {error.status}.", _PROXY_HINT)
             case aiohttp.ClientConnectorError() | UnicodeError():

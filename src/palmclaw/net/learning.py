@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from palmclaw.core.errors import BadRequest, ContextOverflow
 from palmclaw.core.ports import Findings, Request
 from palmclaw.core.wire import as_bytes
+from palmclaw.net.ceilings import LEAST
 from palmclaw.net.service import Connection
 from palmclaw.net.stream import EventStream
 
@@ -51,9 +52,10 @@ class Notes:
         return self.findings.get(self._key(what, model)) or ""
 
     def number(self, what: str, model: str) -> int:
-        """0 where nothing is known."""
+        """0 where nothing is known, or nothing that can be true."""
         found = self.read(what, model)
-        return int(found) if found.isdecimal() else 0
+        number = int(found) if found.isdecimal() and len(found) < 9 else 0
+        return number if number >= LEAST else 0
 
     def write(self, what: str, model: str, value: str) -> None:
         """Put down what is true of the model from now on."""

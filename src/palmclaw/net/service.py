@@ -1,5 +1,6 @@
 """A model service as every wire protocol meets it: address, key, connections, and what must never be shown."""
 
+import base64
 import json
 import re
 import ssl
@@ -8,19 +9,21 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from palmclaw.core.errors import BadReply, ConfigError, NoEndpoint, PalmclawError, ProviderError
 from palmclaw.core.plugin import Parts
 from palmclaw.core.ports import Request
 from palmclaw.core.schema import Between, Doc
-from palmclaw.net.endpoints import Path, candidates, origin, plain
+from palmclaw.net.endpoints import Path, candidates, origin, plain, split
 from palmclaw.net.http import Http
 from palmclaw.net.proxies import Proxies
 from palmclaw.net.sse import ServerEvent
 from palmclaw.net.stream import EventStream
 
 KeyHeader = Literal["bearer", "x-api-key", "api-key", "both"]
+_BOUNDS = frozenset({"max_tokens", "max_completion_tokens", "max_output_tokens"})
+_SECRET_FIELD = re.compile(r"key|token(?!s)|secret|password|authorization", re.IGNORECASE)
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 
@@ -90,8 +93,9 @@ class Connection:
         return replace(request, model=request.model or self._model)
 
     def with_own_fields(self, wire: dict[str, Any]) -> dict[str, Any]:
-        """The body with the person's own fields: they come first and win."""
-        return {**self._body, **wire, **self._body}
+        """The body with the person's own fields: they come first and win, but no bound becomes a larger one."""
+        smaller = {k: min(v, wire[k]) for k, v in self._body.items() if k in _BOUNDS & wire.keys() and _is_count(v)}
+        return {**self._body, **wire, **self._body, **smaller}
 
     @asynccontextmanager
     async def events(self, body: bytes) -> AsyncIterator[EventStream]:
@@ -146,6 +150,8 @@ def event_json(event: ServerEvent, where: str) -> Any:
     try:
         return json.loads(event.data)
     except (ValueError, RecursionError) as error:
+        if event.event == "error":
+            return {"error": {"message": event.data}}
         raise BadReply(f"{where} sent something that is not JSON in the middle of its answer.") from error
 
 
@@ -172,12 +178,20 @@ def _sent(key: str, how: KeyHeader) -> dict[str, str]:
     return {**bearer, "x-api-key": key} if how == "both" else {how: key}
 
 
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
 def _secrets(config: ServiceConfig) -> tuple[str, ...]:
-    """What must never be shown, longest first."""
-    proxy = config.proxy.rpartition("@")[0].rpartition(":")[2]
-    query = [value for _, _, value in (p.partition("=") for p in urlsplit(config.base_url).query.split("&"))]
-    values = [word for value in config.headers.values() for word in value.split() if len(word) >= 8]
-    return tuple(sorted((config.api_key.strip(), proxy, *query, *values), key=len, reverse=True))
+    """What must never be shown, in every spelling that may come back, longest first."""
+    person = config.proxy.rpartition("@")[0].rpartition("//")[2]
+    proxy = [person.partition(":")[2], base64.b64encode(unquote(person).encode()).decode()] if person else []
+    query = [value for _, _, value in (p.partition("=") for p in split(config.base_url).query.split("&"))]
+    values = [word for value in config.headers.values() for word in value.split() if len(word) >= 4]
+    fields = [v for k, v in config.body.items() if isinstance(v, str) and _SECRET_FIELD.search(k)]
+    plain = [config.api_key.strip(), *proxy, *query, *values, *fields]
+    spelt = {s for word in plain for s in (word, unquote(word), quote(unquote(word)), quote(unquote(word), safe=""))}
+    return tuple(sorted(spelt, key=len, reverse=True))
 
 
 def _trusted(ca_file: str, table: str) -> Callable[[], ssl.SSLContext] | None:

@@ -80,8 +80,8 @@ class Budget:
                 hint = "Set its price (prices.input and prices.output, in dollars per million tokens) or budget.tokens"
                 raise ConfigError("budget.usd", f"no price is known for {model}, so it cannot be kept", hint)
             money = dollars - used_usd - self._usd - needed * prices.input / 1e6
-            left = int(money * 1e6 / prices.output) if prices.output else int(money >= 0) * ROOM
-            bounds.append(_enough(left, needed, f"${dollars:g}", f"${used_usd:.2f} are used"))
+            left = int(max(-1, min(money * 1e6 / prices.output, ROOM))) if prices.output else int(money >= 0) * ROOM
+            bounds.append(_enough(left, needed, _money(dollars), f"{_money(used_usd)} are used"))
         return min(bounds)
 
 
@@ -115,6 +115,10 @@ def _seen(media: Media, content: bytes) -> int:
     if media.mime in IMAGES:
         return MEDIA
     return PAGE * max(1, len(_PAGES.findall(content)), len(content) // 100_000)
+
+
+def _money(usd: float) -> str:
+    return f"${usd:,.2f}" if usd == 0 or usd >= 0.01 else f"${usd:.6f}"
 
 
 def _enough(left: int, needed: int, budget: str, used: str) -> int:

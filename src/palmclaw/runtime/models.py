@@ -204,7 +204,8 @@ class _Answer:
                 pause = self._pause(choice, error, failures, self.models.now() - began)
                 if pause is None:
                     raise
-                yield Retrying(str(choice), pause, _BLIND if isinstance(error, BadRequest) else error.fault)
+                fault = _BLIND if isinstance(error, BadRequest) else replace(error.fault, hint="")
+                yield Retrying(str(choice), pause, fault)
             await self.models.sleep(pause)
 
     def _pause(self, choice: Choice, error: ProviderError, failures: int, passed: float) -> float | None:

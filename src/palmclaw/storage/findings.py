@@ -8,6 +8,7 @@ from palmclaw.core.errors import StorageError
 from palmclaw.guard.durable import replaced
 
 KEPT = 200
+MOST_BYTES = 1_000_000
 
 
 @dataclass(slots=True)
@@ -31,11 +32,15 @@ class FindingsFile:
         except StorageError:
             return
 
+    def __len__(self) -> int:
+        return len(self._read())
+
     def _read(self) -> dict[str, str]:
         if self._found is None:
             try:
-                table = json.loads(self.path.read_bytes())
-            except (OSError, ValueError):
+                whole = self.path.is_file() and self.path.stat().st_size <= MOST_BYTES
+                table = json.loads(self.path.read_bytes()) if whole else {}
+            except (OSError, ValueError, RecursionError):
                 table = {}
             pairs = table.items() if isinstance(table, dict) else ()
             self._found = {k: v for k, v in pairs if isinstance(v, str)}

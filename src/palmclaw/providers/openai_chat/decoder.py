@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from palmclaw.core.answers import Voice, count_in, text_in
-from palmclaw.core.errors import BadReply, StreamCut
+from palmclaw.core.errors import BadCall, BadReply, StreamCut
 from palmclaw.core.events import ReasoningDelta, TextDelta
 from palmclaw.core.messages import Reasoning, Text, Usage
 from palmclaw.core.ports import Finish, Reply
@@ -16,6 +16,8 @@ _FINISHES = {
     "end_turn": Finish.STOP,
     "eos": Finish.STOP,
     "eos_token": Finish.STOP,
+    "complete": Finish.STOP,
+    "completed": Finish.STOP,
     "stop_sequence": Finish.STOP,
     "tool_calls": Finish.TOOLS,
     "tool_use": Finish.TOOLS,
@@ -30,8 +32,20 @@ _FINISHES = {
     "safety": Finish.FILTER,
     "recitation": Finish.FILTER,
     "prohibited_content": Finish.FILTER,
+    "blocklist": Finish.FILTER,
+    "spii": Finish.FILTER,
+    "refusal": Finish.FILTER,
+    "guardrail_intervened": Finish.FILTER,
 }
-_BROKEN = ("error", "insufficient_system_resource", "network_error", "abort", "aborted", "cancelled")
+_BROKEN = (
+    "error",
+    "insufficient_system_resource",
+    "network_error",
+    "abort",
+    "aborted",
+    "cancelled",
+    "engine_overloaded",
+)
 
 
 class Decoder:
@@ -111,6 +125,8 @@ class Decoder:
     def _end(self, reason: Any) -> None:
         if not isinstance(reason, str) or not reason:
             return
+        if reason.lower() == "malformed_function_call":
+            raise BadCall(f"{self._hearing.where} could not read its model's tool call.")
         if reason.lower() in _BROKEN:
             raise StreamCut(f"{self._hearing.where} broke off with an error in the middle of its answer.")
         self.substance += 1

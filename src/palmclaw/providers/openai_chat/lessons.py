@@ -15,6 +15,9 @@ _UNKNOWN = re.compile(
     re.IGNORECASE,
 )
 _USAGE = re.compile(r"stream_options|include_usage")
+_REFUSED = re.compile(
+    r"support|permitted|allowed|unknown|unrecogni[sz]ed|unexpected|invalid|extra inputs?|only", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,7 @@ class Memory:
     def taught(self, words: str, asked: Lesson[Dialect], request: Request) -> Lesson[Dialect] | None:
         """The other field for the bound, a request without counts, or a lower bound."""
         now, later, sent = asked.now, asked.later, bounded(request, asked.now)
-        if now.usage and _USAGE.search(words):
+        if now.usage and _USAGE.search(words) and _REFUSED.search(words):
             return Lesson(replace(now, usage=False), replace(later, usage=False))
         if sent and _UNKNOWN.search(words) and re.search(rf"\b{now.token_field}\b", words):
             field = other_field(now.token_field)

@@ -7,15 +7,17 @@ from typing import Any
 
 from palmclaw.core.ports import Request
 from palmclaw.core.wire import signatures
-from palmclaw.net.ceilings import least, shorter
+from palmclaw.net.ceilings import LEAST, least, shorter
 from palmclaw.net.learning import Lesson, Notes
 from palmclaw.providers.openai_responses.wire import PROTOCOL, Terms, bounded
 
 _INCLUDE = re.compile(
-    r"\binclude\b|reasoning\.encrypted_content|encrypted.content.{0,60}not (?:supported|available|allowed)", re.I | re.S
+    r"['\"`]include\b|\binclude[\[.]|param\w*:? include\b|reasoning\.encrypted_content"
+    r"|encrypted.content.{0,60}not (?:supported|available|allowed)",
+    re.I | re.S,
 )
 _THOUGHTS = re.compile(r"encrypted.content|\breasoning\b|\brs_|\bphase\b", re.I)
-_LEAST = re.compile(r"max_output_tokens.{0,80}(?:>=|at least|minimum of)\D{0,5}(\d{1,4})\b", re.I | re.S)
+_LEAST = re.compile(r"max_output_tokens.{0,80}(?:>=|at least|minimum of)\D{0,5}(\d{1,3})\b", re.I | re.S)
 _EFFORT = re.compile(r"\beffort\b", re.I)
 
 
@@ -40,7 +42,7 @@ class Memory:
         now, later = asked.now, asked.later
         if _EFFORT.search(words):
             return None  # that is for the person to change
-        if (found := _LEAST.search(words)) and int(found[1]) > now.least:
+        if (found := _LEAST.search(words)) and now.least < int(found[1]) <= LEAST:
             return _both(asked, least=int(found[1]))
         if bound := shorter(words, bounded(request, now)):
             here, most = bound
