@@ -37,7 +37,7 @@ def _trimmed(message: Message) -> Message | None:
     parts = tuple(p for p in message.parts if _says_something(p, message.role))
     if not any(isinstance(p, Text | ToolCall | ToolResult) or _is_media(p) for p in parts):
         return None
-    return message if parts == message.parts else _with(message, parts)
+    return _with(message, parts)
 
 
 def _says_something(part: Part, role: Role) -> bool:
@@ -55,7 +55,7 @@ def _is_media(part: Part) -> bool:
 
 
 def _with(message: Message, parts: tuple[Part, ...]) -> Message:
-    return replace(message, parts=parts)
+    return message if message.parts == parts else replace(message, parts=parts)
 
 
 def _first_results(log: Sequence[Message]) -> dict[tuple[int, str], Message]:

@@ -4,6 +4,7 @@ import ipaddress
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from palmclaw.core.errors import ConfigError
@@ -60,6 +61,7 @@ def protocol_of(base_url: str) -> str:
     return next((protocol for suffix, protocol in _PROTOCOLS.items() if path.endswith(suffix)), "openai_chat")
 
 
+@lru_cache(maxsize=256)
 def origin(url: str) -> str:
     """Scheme, host and port of an address: what may be shown, and what a key may be sent to."""
     try:
