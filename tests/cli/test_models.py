@@ -14,7 +14,8 @@ from click.testing import CliRunner, Result
 
 from palmclaw.cli.attachments import MAX_BYTES
 from palmclaw.cli.main import cli
-from palmclaw.core.errors import ConfigError, PalmclawError
+from palmclaw.cli.texts import CHINESE_FAULTS
+from palmclaw.core.errors import ConfigError, PalmclawError, ProviderError
 from palmclaw.storage.database import Database
 from palmclaw.storage.sessions import Sessions
 from tests.servers.chat_server import Answer, ChatServer
@@ -236,6 +237,25 @@ def test_an_address_that_cannot_be_read_is_no_traceback(home: Path) -> None:
     assert "✗ services" in run("doctor", fails=True).stdout
     with pytest.raises(ConfigError, match="must be http"):
         run("config", "set", "provider.base_url", "https://h℀.com/v1")
+
+
+def test_faults_are_told_in_chinese_too(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PALMCLAW_LANG", "zh")
+    with serving(Answer(status=401, body='{"error": {"message": "bad key"}}')) as server:
+        wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
+        said = run("chat", "hi", fails=True).stderr
+    assert "密钥缺失或被拒绝。（" in said
+    assert "answered 401: bad key）" in said
+    assert "检查密钥：palmclaw config set provider.api_key" in said
+
+
+def subclasses(kind: type[ProviderError]) -> set[type[ProviderError]]:
+    return {kind}.union(*(subclasses(each) for each in kind.__subclasses__()))
+
+
+def test_every_failure_of_a_service_has_its_chinese_words() -> None:
+    codes = {kind.code for kind in subclasses(ProviderError)} - {"provider"}
+    assert sorted(codes - CHINESE_FAULTS.keys()) == []
 
 
 def test_an_answer_that_was_all_thought(home: Path) -> None:

@@ -62,9 +62,10 @@ class Plain:
 
     def _ended(self, event: TurnEnded) -> None:
         if event.error is not None:
-            click.echo(visible(event.error.message), err=True)
-            if event.error.hint:
-                click.echo(event.error.hint, err=True)
+            said, hint = self.texts.fault(event.error)
+            click.echo(visible(said), err=True)
+            if hint:
+                click.echo(hint, err=True)
         if event.usage.input and not self.quiet:
             click.echo(cost(event, self.texts), err=True)
 
@@ -78,12 +79,12 @@ def lines(event: Event, texts: Texts) -> list[str]:
     if isinstance(event, ToolEnded) and event.result.error is not None:
         return [f"  ✗ {visible(event.result.error.message)}"]
     if isinstance(event, Retrying):
-        reason = visible(event.fault.message)
-        reason += "" if reason.endswith((".", "!", "?", "。", "…")) else "."
+        reason = visible(texts.fault(event.fault)[0])
+        reason += "" if reason.endswith((".", "!", "?", "。", "…", "）")) else "."
         key = "retrying" if event.seconds else "retrying_now"
         return [texts(key, reason=reason, seconds=max(1, round(event.seconds)))]
     if isinstance(event, ModelChanged):
-        reason = visible(event.fault.message)
+        reason = visible(texts.fault(event.fault)[0])
         return [texts("model_changed", model=event.model, instead_of=event.instead_of, reason=reason)]
     if isinstance(event, ApprovalAnswered):
         return [f"  → {texts(f'said_{event.answer.value}')}"]

@@ -25,7 +25,7 @@ from palmclaw.core.events import (
     TurnEnded,
 )
 from palmclaw.core.messages import Cut, Role
-from palmclaw.core.text import printable
+from palmclaw.core.text import printable, visible
 
 
 @dataclass(slots=True)
@@ -113,9 +113,10 @@ class Screen:
         self.settle()
         if event.error is not None:
             style = "yellow" if event.stop in (Stop.CANCELLED, Stop.DONE) else "red"
-            self.notes.print(Line(event.error.message, style=style))
-            if event.error.hint:
-                self.notes.print(Line(event.error.hint, style="dim"))
+            said, hint = self.texts.fault(event.error)
+            self.notes.print(Line(visible(said), style=style))
+            if hint:
+                self.notes.print(Line(hint, style="dim"))
         if event.usage.input and not self.quiet:
             self.notes.print(Line(cost(event, self.texts), style="dim"))
 

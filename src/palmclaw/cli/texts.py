@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from palmclaw.core.errors import Fault
+
 ENGLISH = {
     "welcome": "PalmClaw {version} · {provider} · {device}\n"
     "Type a message, or /help. Ctrl-C stops a turn, Ctrl-D leaves.",
@@ -178,12 +180,57 @@ CHINESE_LABELS = {  # of previews and reasons; what is not here is shown as it i
 }
 
 
+CHINESE_FAULTS = {  # what went wrong and what to do, by the code of the fault; the details follow in brackets
+    "stopped": ("已按你的要求停止。", ""),
+    "length": ("回答达到了模型的输出上限。", "说“继续”可以接着说。"),
+    "content_filter": ("服务的内容过滤拦下了这个回答。", "换个说法，或换一个模型。"),
+    "unfinished": ("模型因自身原因停下了。", "说“继续”可以接着说。"),
+    "empty_reply": ("模型什么也没有回答。", "请重试，或换一个模型。"),
+    "round_limit": ("达到了轮数上限，任务还没有完成。", "说“继续”可以接着做。"),
+    "repeated_call": ("同样的操作重复多次、结果相同，已停止。", "换个说法，或换一个模型。"),
+    "auth": ("密钥缺失或被拒绝。", "检查密钥：palmclaw config set provider.api_key 密钥"),
+    "quota": ("账户没有余额了。", "请充值，或换一个服务。"),
+    "budget": (
+        "今天的预算已用完。",
+        "午夜后重新计算。想多用：palmclaw config set budget.tokens 数量",
+    ),
+    "rate_limited": ("请求太频繁。", "请稍后再试。"),
+    "unreachable": ("无法连接到模型服务。", "检查地址（palmclaw config get provider.base_url）和网络。"),
+    "no_network": ("手机没有网络。", "没有网络时离线助手仍可用：/model offline"),
+    "bad_certificate": (
+        "连接不安全，什么也没有发送。",
+        "检查地址、时钟和网络；自己的服务器：provider.ca_file。",
+    ),
+    "unavailable": ("模型服务出了故障。", "请稍后再试。"),
+    "overloaded": ("模型服务太忙。", "请稍后再试，或换一个模型。"),
+    "context_too_long": ("内容超出了模型的窗口。", "用 /new 开始新对话，或换一个窗口更大的模型。"),
+    "bad_request": ("服务拒绝了这个请求。", ""),
+    "model_not_found": ("服务没有这个模型。", "检查名称：palmclaw config set provider.model 名称"),
+    "no_endpoint": ("这个地址上没有模型服务。", "地址对吗？多数以 /v1 结尾：palmclaw config get provider.base_url"),
+    "bad_reply": ("收到的不是模型的回答。", "这是模型服务的地址吗？palmclaw config get provider.base_url"),
+    "bad_call": ("模型写的工具调用无法读取。", "请换一个小一点的要求。"),
+    "stream_cut": ("回答在中途断开。", "请重试；说“继续”可以接着说。"),
+    "no_attachments": ("模型不能看附件，只会得到说明。", ""),
+    "storage": ("无法写入存储。", ""),
+    "config": ("设置有误。", ""),
+    "internal": ("PalmClaw 出了错误，详见 palmclaw.log。", ""),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Texts:
     """`texts("welcome", version=…)` in the person's language; `texts.label` for words that tools have chosen."""
 
     words: Mapping[str, str]
     labels: Mapping[str, str] = field(default_factory=dict)
+    faults: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+    def fault(self, fault: Fault) -> tuple[str, str]:
+        """What went wrong, and what to do about it."""
+        if fault.code not in self.faults:
+            return fault.message, fault.hint
+        said, hint = self.faults[fault.code]
+        return f"{said}（{fault.message}）", hint or fault.hint
 
     def label(self, text: str) -> str:
         """Also of two reasons in one."""
@@ -196,4 +243,4 @@ class Texts:
 def texts(environ: Mapping[str, str]) -> Texts:
     """PALMCLAW_LANG, else the locale; English unless it is Chinese."""
     language = environ.get("PALMCLAW_LANG") or environ.get("LC_ALL") or environ.get("LANG") or ""
-    return Texts(CHINESE, CHINESE_LABELS) if language.lower().startswith("zh") else Texts(ENGLISH)
+    return Texts(CHINESE, CHINESE_LABELS, CHINESE_FAULTS) if language.lower().startswith("zh") else Texts(ENGLISH)
