@@ -78,7 +78,10 @@ class Asked:
 
 async def routed(app: App, text: str) -> tuple[Tool, ...]:
     context = app.context(app.sessions, Asked())
-    return (await context.previewed("main", "", Tail(0, (user_message(text),)))).tools
+    try:
+        return (await context.previewed("main", "", Tail(0, (user_message(text),)))).tools
+    finally:
+        await app.database.close()
 
 
 def test_all_families_together(app: App) -> None:
