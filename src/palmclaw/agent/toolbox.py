@@ -5,7 +5,6 @@ find → validate → resolve → preview → decide → permit → approve → 
 
 import asyncio
 import hashlib
-import json
 import logging
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,6 +23,7 @@ from palmclaw.core.results import failed
 from palmclaw.core.session import INTERRUPTED, UNKNOWN
 from palmclaw.core.text import clipped
 from palmclaw.core.tools import Effect, Outcome, Preview, Service, Tool, ToolContext
+from palmclaw.core.wire import compact
 from palmclaw.guard.policy import NEVER_BOUND, Decision, Situation, Verdict, decide, scopes
 from palmclaw.guard.trust import wrapped
 from palmclaw.guard.workspace import Workspace
@@ -244,11 +244,6 @@ class Toolbox:
 
 
 _TELL = "Tell the user; do not try another way around it."
-
-
-def compact(value: Any) -> str:
-    """JSON without spaces, in the order it was built."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _situation(call: ToolCall, tool: Tool, args: Arguments, turn: Turn, effect: Effect | None) -> Situation:

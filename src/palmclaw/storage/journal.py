@@ -10,6 +10,7 @@ from palmclaw.core.messages import ToolCall, ToolResult, utc_now
 from palmclaw.core.ports import CallState
 from palmclaw.core.text import whole
 from palmclaw.core.tools import Effect
+from palmclaw.core.wire import compact
 from palmclaw.storage.database import Database
 
 
@@ -30,7 +31,7 @@ class CallJournal:
 
     async def end(self, turn: str, call_id: str, state: CallState, result: ToolResult) -> None:
         """Record how the call came out, with its result, so that a crash right after cannot lose it."""
-        body = whole(json.dumps(encode(result), ensure_ascii=False, separators=(",", ":")))
+        body = whole(compact(encode(result)))
         await self.database.run(
             lambda db: db.execute(
                 "UPDATE call SET state=?, result=?, ended=? WHERE turn=? AND call_id=?",

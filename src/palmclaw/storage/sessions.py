@@ -11,6 +11,7 @@ from palmclaw.core.events import TurnEnded
 from palmclaw.core.messages import Message, Role, Text, utc_now
 from palmclaw.core.ports import Inbound, OpenTurn, Snapshot, Tail
 from palmclaw.core.text import whole
+from palmclaw.core.wire import compact
 from palmclaw.storage.database import Database
 
 CACHED_SESSIONS = 8
@@ -205,7 +206,7 @@ def _now() -> str:
 
 
 def _append(db: sqlite3.Connection, session: str, turn: str, message: Message, at: str) -> int:
-    body = whole(json.dumps(encode(message), ensure_ascii=False, separators=(",", ":")))
+    body = whole(compact(encode(message)))
     position: int = db.execute(
         "SELECT coalesce(max(position) + 1, 0) FROM message WHERE session=?", (session,)
     ).fetchone()[0]
