@@ -18,14 +18,14 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from palmclaw import app
+from palmclaw import app, house
 from palmclaw.agent.context import ModelFacts, SessionContext
 from palmclaw.agent.interrupt import Interrupt
 from palmclaw.agent.routing import IDLE
 from palmclaw.core import events
-from palmclaw.core.ports import Inbound
-from palmclaw.runtime.approvals import FixedApprover
-from palmclaw.runtime.turns import Turns
+from palmclaw.core.traffic import Inbound
+from palmclaw.kits import Kit
+from palmclaw.runtime.turns import Turns, Work
 from palmclaw.storage.sessions import Sessions
 from tests.servers.chat_server import Answer, Asked, ChatServer
 
@@ -85,9 +85,9 @@ def share(pairs: Iterable[Pair]) -> float:
 class Rewritten(app.App):
     """The app of a later version, or of a person who has edited the policy's texts."""
 
-    def context(self, sessions: Sessions, facts: ModelFacts | None = None) -> SessionContext:
+    def context(self, sessions: Sessions, facts: ModelFacts | None = None, kit: Kit | None = None) -> SessionContext:
         """As ever, with more in the policy."""
-        return replace(app.App.context(self, sessions, facts), policy=f"{app.policy()}\n{CHANGED}")
+        return replace(app.App.context(self, sessions, facts, kit), policy=f"{app.policy()}\n{CHANGED}")
 
 
 @dataclass(slots=True)
@@ -108,9 +108,9 @@ class Story:
         self.configure(messages)
         made = app.assembled({"PALMCLAW_HOME": str(self.home)})
         if rewritten:
-            made = Rewritten(*(getattr(made, f.name) for f in fields(made)))
-        async with app.opened(made, FixedApprover(events.Answer.NO)) as turns:
-            yield turns
+            made = Rewritten(**{f.name: getattr(made, f.name) for f in fields(made) if f.init})
+        async with house.opened(made) as gateway:
+            yield gateway.turns
 
     def configure(self, messages: int = 200) -> None:
         """Write the home's configuration, with a window of so many messages."""
@@ -130,7 +130,7 @@ class Story:
         played = [Answer(text=a) if isinstance(a, str) else a for a in answers]
         self.server.answers[:] = played
         begun, interrupt, ended = len(self.server.requests), Interrupt(), None
-        async for event in turns.run(Inbound(self.session, text, model=model), interrupt):
+        async for event in turns.run(Work((Inbound(self.session, text, model=model),)), interrupt):
             if stop is not None and isinstance(event, stop):
                 interrupt.set()
             ended = event

@@ -28,28 +28,52 @@ def blocks(page: str, language: str) -> list[str]:
     return [body for found, body in BLOCK.findall(text) if found == language]
 
 
+def lines(block: str) -> list[str]:
+    """Its commands, without what is remarked on them."""
+    said = (line.partition("  #")[0].strip() for line in block.splitlines() if not line.startswith("#"))
+    return [line for line in said if line]
+
+
 def commands() -> list[str]:
-    lines = [line for page in PAGES for block in blocks(page, "sh") for line in block.splitlines()]
-    said = {line.partition("  #")[0].strip() for line in lines if not line.startswith("#")}
-    return sorted(said - {""})
+    return sorted({line for page in PAGES for block in blocks(page, "sh") for line in lines(block)})
 
 
-@pytest.mark.parametrize("command", [c for c in commands() if c.startswith("./run ")])
+def with_a_gateway() -> list[list[str]]:
+    """The blocks that start one: they are run as a whole."""
+    found = [lines(block) for page in PAGES for block in blocks(page, "sh")]
+    return [block for block in found if any(line.startswith("./run serve") for line in block)]
+
+
+def alone() -> list[str]:
+    """The commands of the program that can be run by themselves."""
+    together = {line for block in with_a_gateway() for line in block}
+    return [c for c in commands() if c.startswith("./run ") and c not in together]
+
+
+def palmclaw(*arguments: str) -> "subprocess.CompletedProcess[str]":
+    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [sys.executable, "-m", "palmclaw", *arguments]
+    return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+
+
+@pytest.mark.parametrize("command", alone())
 def test_every_run_command_works_as_it_is_written(command: str, home_dir: Path) -> None:
     arguments = shlex.split(command)[1:]
-    environ = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     if arguments[:2] == ["sessions", "show"]:
-        start = [sys.executable, "-m", "palmclaw", "chat", "turn the torch on"]
-        subprocess.run(start, env=environ, check=True, capture_output=True)
-    done = subprocess.run(
-        [sys.executable, "-m", "palmclaw", *arguments],
-        env=environ,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+        assert palmclaw("chat", "turn the torch on").returncode == 0
+    done = palmclaw(*arguments)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("block", with_a_gateway(), ids=lambda block: block[1])
+def test_a_block_with_a_gateway_works_as_it_is_written(block: list[str], home_dir: Path) -> None:
+    assert block[-1] == "./run stop", "it must not go on after the block"
+    try:
+        for line in block:
+            done = palmclaw(*shlex.split(line)[1:])
+            assert done.returncode == 0, f"{line}: {done.stderr}"
+    finally:
+        palmclaw("stop")
 
 
 def test_every_other_command_is_one_we_know() -> None:
@@ -59,6 +83,8 @@ def test_every_other_command_is_one_we_know() -> None:
         "./test --quick",
         "./test tests/agent",
         ".venv/bin/python bench/run.py",
+        ".venv/bin/python bench/gateway.py",
+        ".venv/bin/python bench/load.py",
         ".venv/bin/python scripts/mutants.py",
         ".venv/bin/python -m palmclaw.plugins",
     }

@@ -8,11 +8,11 @@ import pytest
 from pydantic import TypeAdapter
 
 from palmclaw.agent.interrupt import Interrupt
-from palmclaw.app import assembled, opened
-from palmclaw.core.events import Answer as Said
-from palmclaw.core.events import Event, TurnEnded
-from palmclaw.core.ports import Inbound
-from palmclaw.runtime.approvals import FixedApprover
+from palmclaw.app import assembled
+from palmclaw.core.events import Event, TurnEnded, TurnStarted
+from palmclaw.core.traffic import Inbound
+from palmclaw.house import opened
+from palmclaw.runtime.turns import Turns, Work
 from tests.providers.test_official_types import OF, taken
 from tests.servers.chat_server import Answer, ChatServer
 
@@ -28,9 +28,9 @@ def configured(home: Path, url: str) -> None:
     (home / "config.toml").write_text('[provider]\nname = "my-openai_chat"\n' + "".join(tables))
 
 
-async def turn(turns: Any, model: str) -> list[Event]:
+async def turn(turns: Turns, model: str) -> list[Event | TurnStarted]:
     inbound = Inbound("s", f"how is the battery, {model}?", model=f"my-{model}")
-    return [event async for event in turns.run(inbound, Interrupt())]
+    return [event async for event in turns.run(Work((inbound,)), Interrupt())]
 
 
 def thoughts(protocol: str, body: dict[str, Any]) -> int:
@@ -46,9 +46,9 @@ async def test_a_session_goes_on_with_any_other_protocol(order: tuple[str, ...],
     steps = [Answer(text="Let me look.", reasoning="hm", calls=LOOK, fragments=3), Answer(text="62 %", reasoning="so")]
     async with ChatServer(steps * 6) as server:
         configured(home_dir, server.url)
-        async with opened(assembled({"PALMCLAW_HOME": str(home_dir)}), FixedApprover(Said.NO)) as turns:
+        async with opened(assembled({"PALMCLAW_HOME": str(home_dir)})) as gateway:
             for model in (*order, *order):
-                (*_, ended) = await turn(turns, model)
+                (*_, ended) = await turn(gateway.turns, model)
                 assert isinstance(ended, TurnEnded)
                 assert ended.error is None, ended.error
         asked = [(PATHS[a.path], a.body) for a in server.requests]

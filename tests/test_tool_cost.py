@@ -17,7 +17,10 @@ from palmclaw.core.ports import Request, Tail
 from palmclaw.core.tools import Tool
 from palmclaw.core.wire import compact
 
-ALL = 2_500
+PHONE = 2_500
+"""The families of the phone, which the Kotlin app spends 4,244 on with fewer tools."""
+SESSIONS = 210
+"""The family that looks at conversations and gives work to sub-agents."""
 ROUTED = 900
 COUNTER = tokenizer({})
 TYPICAL = {
@@ -39,6 +42,8 @@ TYPICAL = {
     "还剩多少电": {"device"},
     "把这段话写到笔记里": {"files"},
     "连接厨房音箱": {"bluetooth"},
+    "what did we say about the garden last time?": {"sessions"},
+    "在后台慢慢查": {"sessions"},
 }
 
 
@@ -88,7 +93,7 @@ def test_all_families_together(app: App) -> None:
     assert COUNTER.name == "o200k_base"
     tools = tuple(app.tools.values())
     cost = price(wire(tools))
-    assert cost <= ALL, f"{len(tools)} tools cost {cost} tokens; the dearest:\n{dearest(tools)}"
+    assert cost <= PHONE + SESSIONS, f"{len(tools)} tools cost {cost} tokens; the dearest:\n{dearest(tools)}"
 
 
 @pytest.mark.parametrize(("text", "families"), TYPICAL.items(), ids=TYPICAL)

@@ -1,8 +1,6 @@
 """The composition root: the only module that names concrete classes."""
 
-import logging
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from importlib.resources import files
@@ -11,31 +9,27 @@ from typing import Any
 
 from palmclaw import config, plugins
 from palmclaw.agent.context import ModelFacts, SessionContext
-from palmclaw.agent.loop import Agent
-from palmclaw.agent.routing import ModuleRoutes
-from palmclaw.agent.toolbox import Ports, Toolbox
 from palmclaw.config import Settings
-from palmclaw.core.device import DEVICE
+from palmclaw.core.channels import Channel
 from palmclaw.core.errors import ConfigError, StorageError
 from palmclaw.core.plugin import Kind, Parts
-from palmclaw.core.ports import CLOCK, LIMITS, ROUTES, Approver
-from palmclaw.core.tools import Module, Service
-from palmclaw.guard.marks import MARKS, Marks
-from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
+from palmclaw.core.tools import Module
+from palmclaw.guard.workspace import Workspace
+from palmclaw.kits import Kit, Kits
 from palmclaw.paths import Home
 from palmclaw.paths import home as home_of
 from palmclaw.runtime.budget import Budget
 from palmclaw.runtime.models import Models
 from palmclaw.runtime.patience import Patience
-from palmclaw.runtime.turns import Turns
 from palmclaw.services import Services
 from palmclaw.storage.database import Database
 from palmclaw.storage.findings import FindingsFile
-from palmclaw.storage.journal import Approvals, CallJournal
 from palmclaw.storage.ledger import RequestLedger
-from palmclaw.storage.lock import HomeLock
 from palmclaw.storage.media import MediaFolder
 from palmclaw.storage.sessions import Sessions
+
+GRACE = 5.0
+"""Seconds that running turns have when the gateway ends."""
 
 
 class MachineClock:
@@ -58,9 +52,16 @@ class App:
     modules: dict[str, Module]
     database: Database
     outside: Mapping[str, Path] = field(default_factory=dict)
+    own: Mapping[str, Path] = field(default_factory=dict)
+    opening: Callable[[Path], Database] = Database
+    kits: Kits = field(init=False)
     _services: Services | None = field(default=None)
     _models: Models | None = field(default=None)
-    _routes: ModuleRoutes | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        policies = config.policies(self.settings.agents, self.home)
+        disabled = self.settings.tools.disabled
+        self.kits = Kits(self.tools, self.modules, policy(), self.settings.agents, policies, disabled)
 
     @property
     def sessions(self) -> Sessions:
@@ -88,28 +89,39 @@ class App:
             self._models = Models(self.services, ledger, budget, self.settings.fallbacks, patience)
         return self._models
 
-    def routes(self) -> ModuleRoutes:
-        if self._routes is None:
-            self._routes = ModuleRoutes(self.modules, self.tools)
-        return self._routes
-
-    def context(self, sessions: Sessions, facts: ModelFacts | None = None) -> SessionContext:
+    def context(self, sessions: Sessions, facts: ModelFacts | None = None, kit: Kit | None = None) -> SessionContext:
         """What a session's requests are built from; `facts` of other models than the ones that will be asked."""
-        media = MediaFolder(self.home.media)
+        media, kit = MediaFolder(self.home.media), kit or self.kits.of("")
         return SessionContext(
-            policy(), sessions, sessions, media, facts or self.models(), self.routes(), self.tools, self.modules,
+            kit.policy, sessions, sessions, media, facts or self.models(), kit.routes, kit.tools, kit.modules,
             self.settings.limits,
         )  # fmt: skip
 
     def workspace(self, session: str) -> Workspace:
         """The folders that a session's file tools may reach, made if they are not there."""
-        roots = {"session": self.home.workspace(session), "shared": self.home.shared}
+        own = self.own.get(self.kits.agent_of(session))
+        roots = {"session": own or self.home.workspace(session), "shared": self.home.shared}
         try:
             for folder in roots.values():
                 folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise StorageError(f"cannot write in {self.home.root}: {error.strerror}", _CHOOSE_HOME) from error
         return Workspace({**roots, **self.outside}, hidden=(self.home.root,))
+
+    def exactly(self, name: str) -> str:
+        """What a person means by a model's name. Raises ConfigError."""
+        choice = self.services.chosen(name)
+        self.services.provider(choice.service)
+        return self.services.exactly(choice)
+
+    def channels(self) -> dict[str, Channel]:
+        """Every channel that is configured. Raises ConfigError."""
+        made: dict[str, Channel] = {}
+        for name, settings in self.settings.channels.items():
+            limits = self.settings.limits
+            parts = Parts(self.home.root, self.device, limits, self.environ, table=f"channels.{name}")
+            made[name] = plugins.build(Kind.CHANNEL, settings.kind, settings.options, parts)
+        return made
 
 
 _CHOOSE_HOME = "Make the folder writable, or choose another with PALMCLAW_HOME."
@@ -125,58 +137,15 @@ def assembled(environ: Mapping[str, str], *, device: str = "", readonly: bool = 
     tools, modules = plugins.tools()
     offered = _without_disabled(settings, tools, modules)
     database, outside = Database(home.database, readonly), config.outside(settings.files.outside, home)
-    return App(home, settings, environ, phone, _described(tools, offered), offered, database, outside)
-
-
-@asynccontextmanager
-async def opened(app: App, approver: Approver, purpose: str = "chat") -> AsyncIterator[Turns]:
-    """Own the home, close what a crash left open, and be ready to run turns.
-
-    Raises ConfigError, HomeBusy, StorageError.
-    """
-    services = app.services
-    services.provider(services.chosen("").service)  # what is wrong with it is said before anything is opened
-    async with AsyncExitStack() as stack:
-        lock = HomeLock(app.home.lock)
-        lock.acquire(purpose)
-        stack.callback(lock.release)
-        app.database = Database(app.home.database)
-        stack.push_async_callback(app.database.close)
-        stack.push_async_callback(app.models().close)
-        _log_to(app.home)
-        turns = _turns(app, approver)
-        await turns.recover()
-        yield turns
-
-
-def _turns(app: App, approver: Approver) -> Turns:
-    sessions, journal = Sessions(app.database), CallJournal(app.database)
-    ports = Ports(approver, Approvals(app.database), app.device, journal)
-    limits, disabled, marks = app.settings.limits, app.settings.tools.disabled, Marks(app.home.marks)
-
-    def agent(session: str) -> Agent:
-        workspace = app.workspace(session)
-        toolbox = Toolbox(app.tools, workspace, ports, limits, _granted(app, workspace, marks), disabled)
-        return Agent(app.models(), app.context(sessions), toolbox, limits)
-
-    return Turns(sessions, journal, app.device, agent, str(app.services.chosen("")))
+    own = config.workspaces(settings.agents, home)
+    app = App(home, settings, environ, phone, _described(tools, offered), offered, database, outside, own)
+    app.kits.check()
+    return app
 
 
 def policy() -> str:
     """The text that every request begins with."""
     return (files("palmclaw") / "prompts" / "AGENT.md").read_text("utf-8").strip()
-
-
-def _granted(app: App, workspace: Workspace, marks: Marks) -> dict[Service[Any], Any]:
-    return {
-        DEVICE: app.device,
-        CLOCK: app.device,
-        ROUTES: app.routes(),
-        WORKSPACE: workspace,
-        LIMITS: app.settings.limits,
-        MARKS: marks,
-        TRASH: app.home.trash,
-    }
 
 
 def _described(tools: plugins.Tools, modules: dict[str, Module]) -> plugins.Tools:
@@ -194,13 +163,3 @@ def _without_disabled(settings: Settings, tools: plugins.Tools, modules: dict[st
         raise ConfigError("tools.disabled", f"there is no tool named {', '.join(unknown)}", "palmclaw tools")
     left = {n: replace(m, tools=tuple(t for t in m.tools if t not in off)) for n, m in modules.items()}
     return {name: module for name, module in left.items() if module.tools}
-
-
-def _log_to(home: Home) -> None:
-    """Bugs are written to a file of the home; the level can be raised by nobody but the owner of the code."""
-    root = logging.getLogger("palmclaw")
-    if not root.handlers:
-        handler = logging.FileHandler(home.log, encoding="utf-8", delay=True)
-        handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
-        root.addHandler(handler)
-        root.propagate = False

@@ -27,6 +27,14 @@ class Home:
         return self.root / "lock"
 
     @property
+    def socket(self) -> Path:
+        return self.root / "gateway.sock"
+
+    @property
+    def gateway(self) -> Path:
+        return self.root / "gateway.json"
+
+    @property
     def log(self) -> Path:
         return self.root / "palmclaw.log"
 

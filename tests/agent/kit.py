@@ -13,7 +13,8 @@ from palmclaw.core.errors import DeviceError
 from palmclaw.core.events import Answer, ApprovalAsked, Event
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Message, ToolCall, user_message
-from palmclaw.core.ports import Grant, Inbound, Origin
+from palmclaw.core.ports import Grant
+from palmclaw.core.records import Beginning
 from palmclaw.core.tools import (
     Effect,
     Guest,
@@ -27,6 +28,7 @@ from palmclaw.core.tools import (
     WritePath,
     tool,
 )
+from palmclaw.core.traffic import Inbound, Origin
 from palmclaw.guard.workspace import Workspace
 from palmclaw.storage.database import Database
 from palmclaw.storage.journal import Approvals, CallJournal
@@ -42,7 +44,7 @@ class Person:
     before: Callable[[], None] = lambda: None
     silent: bool = False
 
-    async def ask(self, question: ApprovalAsked) -> Answer:
+    async def ask(self, session: str, turn: str, question: ApprovalAsked) -> Answer:
         self.asked.append(question)
         if self.silent:
             await asyncio.Event().wait()
@@ -280,7 +282,9 @@ class Bench:
 
     async def new_turn(self, origin: Origin = Origin.OWNER, **more: Any) -> Turn:
         self.turn = Turn("s1", secrets.token_hex(4), origin, **more)
-        await Sessions(self.database).begin(self.turn.id, Inbound("s1", "hi", origin), user_message("hi"), "")
+        await Sessions(self.database).begin(
+            Beginning(self.turn.id, (Inbound("s1", "hi", origin),), (user_message("hi"),))
+        )
         return self.turn
 
 

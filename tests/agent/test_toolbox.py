@@ -13,8 +13,9 @@ from palmclaw.core.errors import StorageError
 from palmclaw.core.events import Answer, ApprovalAnswered, ApprovalAsked, ToolProgress
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Message, ToolCall
-from palmclaw.core.ports import CallState, Grant, Origin
+from palmclaw.core.ports import CallState, Grant
 from palmclaw.core.tools import Effect, Preview
+from palmclaw.core.traffic import Origin
 from palmclaw.guard.trust import unwrapped
 from palmclaw.storage.journal import CallJournal
 from tests.agent.kit import Bench, bench, call

@@ -93,7 +93,8 @@ def test_a_message_from_standard_input() -> None:
 def test_json_gives_one_event_a_line() -> None:
     lines = [json.loads(line) for line in run("chat", "--json", "turn the torch on").stdout.splitlines()]
     kinds = [line["type"] for line in lines]
-    assert (kinds[0], kinds[-1]) == ("message_added", "turn_ended")
+    assert (kinds[0], kinds[-1]) == ("taken", "turn_ended")
+    assert (kinds.count("taken"), kinds.count("turn_started")) == (2, 1)
     assert {"tool_started", "tool_ended", "text_delta"} <= set(kinds)
 
 
@@ -421,7 +422,12 @@ def test_the_doctor_finds_a_new_home_well() -> None:
         "disk",
         "configuration",
         "home",
+        "gateway",
         "database",
+        "unfinished",
+        "outbox",
+        "channels",
+        "log",
         "phone",
         "model",
         "fallbacks",

@@ -13,8 +13,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from palmclaw.cli.attachments import MAX_BYTES
+from palmclaw.cli.chinese import CHINESE_FAULTS
 from palmclaw.cli.main import cli
-from palmclaw.cli.texts import CHINESE_FAULTS
 from palmclaw.core.errors import ConfigError, PalmclawError, ProviderError
 from palmclaw.storage.database import Database
 from palmclaw.storage.sessions import Sessions

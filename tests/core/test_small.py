@@ -11,9 +11,9 @@ from palmclaw.core.charset import text_of
 from palmclaw.core.errors import AuthFailed, BadArguments, ConfigError, RateLimited, StorageError, ToolError
 from palmclaw.core.messages import Usage
 from palmclaw.core.modules import expanded, matched
-from palmclaw.core.ports import Address
 from palmclaw.core.text import clipped, printable, tokens, visible
 from palmclaw.core.tools import Access, CheckedPath, Effect, Module, ToolContext, tool
+from palmclaw.core.traffic import Address
 
 
 def test_a_short_text_is_not_clipped() -> None:

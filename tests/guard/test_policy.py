@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from palmclaw.core.events import Answer
-from palmclaw.core.ports import Origin
 from palmclaw.core.tools import Effect
+from palmclaw.core.traffic import Origin
 from palmclaw.guard.policy import TABLE, Condition, Situation, Verdict, decide, scopes
 
 A, Q, D = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
@@ -25,6 +25,7 @@ CELLS = {  # effect: owner, owner tainted, job, other sender — without and wit
     Effect.DELETE: ((Q, Q), (Q, Q), (Q, Q), (D, D)),
     Effect.EXECUTE: ((Q, Q), (Q, Q), (Q, Q), (D, D)),
     Effect.PERSIST: ((A, A), (Q, Q), (Q, Q), (D, D)),
+    Effect.DELEGATE: ((A, A), (Q, Q), (A, A), (D, D)),
     None: ((Q, Q), (Q, Q), (Q, Q), (D, D)),
 }
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from palmclaw.core.errors import ToolError
 from palmclaw.guard.marks import Marks
-from palmclaw.guard.recipients import checked_guest, checked_number
+from palmclaw.guard.recipients import checked_guest, checked_number, checked_place
 from palmclaw.guard.secrets import redacted
 from palmclaw.guard.trust import unwrapped, wrapped
 
@@ -85,3 +85,17 @@ def test_marks_last_and_cover_what_is_below(tmp_path: Path) -> None:
     again.remove(Path("/w/a"))
     again.remove(Path("/w/zzz"))
     assert json.loads((tmp_path / "marks.json").read_text()) == ["/w/b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [(" chat:c1 ", "chat:c1"), ("Trip to Oslo", "Trip to Oslo"), ("ｃhat：1", "chat:1"), ("x" * 300,) * 2],
+)
+def test_places_are_names_in_their_plain_form(text: str, place: str) -> None:
+    assert checked_place(text) == place
+
+
+@pytest.mark.parametrize("text", ["chat:\u202ec1", "a\nb", "a\tb", "a\x00b", "x" * 301])
+def test_places_hide_nothing(text: str) -> None:
+    with pytest.raises(ToolError, match="is not the name of a conversation"):
+        checked_place(text)

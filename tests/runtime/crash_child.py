@@ -21,10 +21,11 @@ from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.agent.toolbox import Ports, Toolbox
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import ToolCall
-from palmclaw.core.ports import Inbound
 from palmclaw.core.tools import Effect, Module, ToolContext, tool
+from palmclaw.core.traffic import Inbound
 from palmclaw.guard.workspace import Workspace
 from palmclaw.providers.scripted import Scripted
+from palmclaw.runtime import turns as running
 from palmclaw.runtime.turns import Turns
 from palmclaw.storage.database import Database, Work
 from palmclaw.storage.journal import Approvals, CallJournal
@@ -122,12 +123,16 @@ def made(folder: Path, step: Steps, script: list[Any]) -> tuple[Turns, FragileDa
     context = SessionContext("policy", sessions, sessions, media, Facts(), routes, tools, modules, Limits())
     toolbox = Toolbox(tools, Workspace({"session": folder, "shared": folder}), ports)
     provider = Scripted(script)
-    return Turns(sessions, journal, Clock(), lambda session: Agent(provider, context, toolbox)), database
+
+    async def agent(work: running.Work) -> Agent:
+        return Agent(provider, context, toolbox)
+
+    return Turns(sessions, journal, Clock(), agent), database
 
 
 async def turn(folder: Path, step: Steps) -> None:
     turns, database = made(folder, step, list(SCRIPT))
-    async for _ in turns.run(Inbound("s1", "ring twice"), Interrupt()):
+    async for _ in turns.run(running.Work((Inbound("s1", "ring twice"),)), Interrupt()):
         pass
     await database.close()
     print(step.count)

@@ -8,8 +8,9 @@ from pathlib import Path
 from palmclaw.agent.interrupt import Interrupt
 from palmclaw.core.events import Stop, TurnEnded
 from palmclaw.core.messages import Message, Role
-from palmclaw.core.ports import Inbound
 from palmclaw.core.session import projected
+from palmclaw.core.traffic import Inbound
+from palmclaw.runtime.turns import Work
 from palmclaw.storage.sessions import Sessions
 from tests.children import bare
 from tests.runtime.crash_child import Steps, made
@@ -26,9 +27,9 @@ async def recovered(folder: Path) -> tuple[tuple[Message, ...], Stop]:
     """Open the home again, close what was left open, have one more turn; returns the log and how that turn ended."""
     turns, database = made(folder, Steps(0), ["still here"])
     await turns.recover()
-    assert await turns.recover() == 0
+    assert await turns.recover() == ()
     stop = Stop.ERROR
-    async for event in turns.run(Inbound("s1", "are you there?"), Interrupt()):
+    async for event in turns.run(Work((Inbound("s1", "are you there?"),)), Interrupt()):
         if isinstance(event, TurnEnded):
             stop = event.stop
     log = await Sessions(database).all("s1")

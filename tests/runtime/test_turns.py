@@ -11,11 +11,10 @@ import pytest
 from palmclaw.agent.interrupt import Interrupt
 from palmclaw.agent.loop import Agent
 from palmclaw.core.errors import StorageError
-from palmclaw.core.events import Answer, Event, MessageAdded, Stop, TurnEnded
+from palmclaw.core.events import Event, MessageAdded, Stop, TurnEnded, TurnStarted
 from palmclaw.core.messages import Role, Stamp, Text
-from palmclaw.core.ports import Inbound, Origin
-from palmclaw.runtime.approvals import FixedApprover
-from palmclaw.runtime.turns import Turns
+from palmclaw.core.traffic import Inbound, Origin
+from palmclaw.runtime.turns import Turns, Work
 from palmclaw.storage.sessions import Sessions
 from tests.runtime.crash_child import SCRIPT, FragileDatabase, Steps, made
 
@@ -25,8 +24,8 @@ class Bed:
     turns: Turns
     database: FragileDatabase
 
-    async def say(self, text: str, origin: Origin = Origin.OWNER) -> list[Event]:
-        return [event async for event in self.turns.run(Inbound("s1", text, origin), Interrupt())]
+    async def say(self, text: str, origin: Origin = Origin.OWNER) -> list[Event | TurnStarted]:
+        return [event async for event in self.turns.run(Work((Inbound("s1", text, origin),)), Interrupt())]
 
     async def row(self) -> Any:
         query = "SELECT state, stop, error, input > 0, requests FROM turn"
@@ -59,10 +58,10 @@ async def test_a_strangers_message_is_outside_content(bed: Bed) -> None:
 
 
 async def test_a_bug_in_a_turn_ends_that_turn_alone(bed: Bed, caplog: pytest.LogCaptureFixture) -> None:
-    def broken(session: str) -> Agent:
+    async def broken(work: Work) -> Agent:
         raise ZeroDivisionError
 
-    events = [e async for e in replace(bed.turns, agent=broken).run(Inbound("s1", "hi"), Interrupt())]
+    events = [e async for e in replace(bed.turns, agent=broken).run(Work((Inbound("s1", "hi"),)), Interrupt())]
     last = events[-1]
     assert isinstance(last, TurnEnded)
     assert (last.stop, last.error and last.error.code) == (Stop.ERROR, "internal")
@@ -99,20 +98,15 @@ async def test_a_clock_that_fails_ends_the_turn_too(bed: Bed) -> None:
         def now(self) -> datetime:
             raise StorageError("phone.json is damaged")
 
-    events = [e async for e in replace(bed.turns, clock=Broken()).run(Inbound("s1", "hi"), Interrupt())]
+    events = [e async for e in replace(bed.turns, clock=Broken()).run(Work((Inbound("s1", "hi"),)), Interrupt())]
     assert events == [TurnEnded(Stop.ERROR, error=StorageError("phone.json is damaged").fault)]
 
 
 async def test_a_storage_failure_ends_the_turn_with_its_reason(bed: Bed) -> None:
-    def refused(session: str) -> Agent:
+    async def refused(work: Work) -> Agent:
         raise StorageError("no space left", "Free some space.")
 
-    events = [e async for e in replace(bed.turns, agent=refused).run(Inbound("s1", "hi"), Interrupt())]
+    events = [e async for e in replace(bed.turns, agent=refused).run(Work((Inbound("s1", "hi"),)), Interrupt())]
     assert events[-1] == TurnEnded(Stop.ERROR, error=StorageError("no space left", "Free some space.").fault)
-    assert await bed.turns.recover() == 0
+    assert await bed.turns.recover() == ()
     assert [m.role for m in await Sessions(bed.database).all("s1")] == [Role.USER, Role.NOTE]
-
-
-async def test_a_fixed_answer_needs_no_person() -> None:
-    assert await FixedApprover().ask(None) is Answer.UNASKED  # type: ignore[arg-type]  # the question does not matter
-    assert await FixedApprover(Answer.ONCE).ask(None) is Answer.ONCE  # type: ignore[arg-type]  # the same

@@ -13,8 +13,10 @@ import pytest
 from palmclaw.core.errors import HomeBusy, SessionNotFound, StorageError
 from palmclaw.core.events import Answer, Stop, TurnEnded
 from palmclaw.core.messages import Message, Role, Text, ToolCall, ToolResult, Usage, user_message
-from palmclaw.core.ports import CallState, Inbound, Tail
+from palmclaw.core.ports import CallState, Tail
+from palmclaw.core.records import Beginning
 from palmclaw.core.tools import Effect
+from palmclaw.core.traffic import Inbound
 from palmclaw.storage.database import Database
 from palmclaw.storage.journal import Approvals, CallJournal
 from palmclaw.storage.lock import HomeLock
@@ -105,7 +107,7 @@ async def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 async def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin("t1", Inbound("s", "hi"), user_message("hi"), "")
+    await sessions.begin(Beginning("t1", (Inbound("s", "hi"),), (user_message("hi"),)))
     await database.run(lambda db: db.execute("PRAGMA max_page_count=1"))
     with pytest.raises(StorageError, match="no space left"):
         await sessions.append("s", "t1", user_message("x" * 1_000_000))
@@ -125,7 +127,7 @@ async def test_reading_needs_no_file_and_makes_none(tmp_path: Path) -> None:
 
 async def test_a_reader_works_beside_the_writer_and_cannot_write(tmp_path: Path) -> None:
     writer, reader = Database(tmp_path / "db"), Database(tmp_path / "db", readonly=True)
-    await Sessions(writer).begin("t", Inbound("s", "hi"), user_message("hi"), "")
+    await Sessions(writer).begin(Beginning("t", (Inbound("s", "hi"),), (user_message("hi"),)))
     assert [i.id for i in await Sessions(reader).listed()] == ["s"]
     with pytest.raises(StorageError, match="cannot write"):
         await Sessions(reader).append("s", "t", user_message("x"))
@@ -153,7 +155,7 @@ def note(number: int) -> Message:
 async def test_the_tail_is_the_newest_part_with_its_place(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin("t", Inbound("s", "m0"), note(0), "")
+    await sessions.begin(Beginning("t", (Inbound("s", "m0"),), (note(0),)))
     for number in range(1, 30):
         await sessions.append("s", "t", note(number))
     for source in (sessions, Sessions(database)):
@@ -166,7 +168,7 @@ async def test_the_tail_is_the_newest_part_with_its_place(tmp_path: Path) -> Non
 async def test_the_memory_of_tails_is_bounded_and_right(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin("t", Inbound("s", "m0"), note(0), "")
+    await sessions.begin(Beginning("t", (Inbound("s", "m0"),), (note(0),)))
     for number in range(1, CACHED_MESSAGES + 5):
         await sessions.append("s", "t", note(number))
     assert len(sessions._tails["s"][1]) <= CACHED_MESSAGES
@@ -184,7 +186,7 @@ async def test_the_memory_of_tails_is_bounded_and_right(tmp_path: Path) -> None:
 async def test_the_tail_reaches_back_to_the_newest_user_message(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin("t", Inbound("s", "m0"), note(0), "")
+    await sessions.begin(Beginning("t", (Inbound("s", "m0"),), (note(0),)))
     await sessions.append("s", "t", note(1))
     for number in range(2, 30):
         await sessions.append("s", "t", Message(Role.ASSISTANT, (Text(f"m{number}"),)))
@@ -198,7 +200,7 @@ async def test_the_tail_reaches_back_to_the_newest_user_message(tmp_path: Path) 
 async def test_a_message_that_may_be_stored_is_read_again(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin("t", Inbound("s", "m0"), note(0), "")
+    await sessions.begin(Beginning("t", (Inbound("s", "m0"),), (note(0),)))
     task = asyncio.create_task(sessions.append("s", "t", note(1)))
     await asyncio.sleep(0)
     task.cancel()
@@ -212,9 +214,9 @@ async def test_a_message_that_may_be_stored_is_read_again(tmp_path: Path) -> Non
 async def test_the_list_counts_messages_turns_and_tokens(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin("t1", Inbound("a", ""), user_message("first\nwords"), "m")
+    await sessions.begin(Beginning("t1", (Inbound("a", ""),), (user_message("first\nwords"),), "m"))
     await sessions.end("t1", TurnEnded(Stop.DONE, Usage(10, 2)))
-    await sessions.begin("t2", Inbound("a", ""), user_message("second"), "m")
+    await sessions.begin(Beginning("t2", (Inbound("a", ""),), (user_message("second"),), "m"))
     await sessions.end("t2", TurnEnded(Stop.ERROR, Usage(5, 1), StorageError("x").fault))
     found = await sessions.listed()
     first = found[0]
@@ -226,7 +228,7 @@ async def test_deleting_a_session_takes_everything_of_it_and_nothing_else(tmp_pa
     database = Database(tmp_path / "db")
     sessions, journal, approvals = Sessions(database), CallJournal(database), Approvals(database)
     for name in ("a", "b"):
-        await sessions.begin(f"t{name}", Inbound(name, ""), user_message(name), "")
+        await sessions.begin(Beginning(f"t{name}", (Inbound(name, ""),), (user_message(name),)))
         await journal.begin(f"t{name}", ToolCall("c", "x"), Effect.SEND, "d")
         await approvals.add(name, "send", "+1", Answer.SESSION)
     await approvals.add("a", "send", "+2", Answer.ALWAYS)
@@ -244,7 +246,7 @@ async def test_deleting_a_session_takes_everything_of_it_and_nothing_else(tmp_pa
 
 async def test_the_journal_keeps_how_a_call_came_out(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
-    await Sessions(database).begin("t", Inbound("s", ""), user_message("x"), "")
+    await Sessions(database).begin(Beginning("t", (Inbound("s", ""),), (user_message("x"),)))
     journal = CallJournal(database)
     await journal.begin("t", ToolCall("c", "send"), Effect.SEND, "d")
     assert await journal.outcomes("t") == {"c": (CallState.RUNNING, None)}

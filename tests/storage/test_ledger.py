@@ -9,7 +9,9 @@ import pytest
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.messages import Usage, user_message
-from palmclaw.core.ports import Inbound, Snapshot, Spent
+from palmclaw.core.ports import Snapshot, Spent
+from palmclaw.core.records import Beginning
+from palmclaw.core.traffic import Inbound
 from palmclaw.storage.database import Database
 from palmclaw.storage.findings import KEPT, FindingsFile
 from palmclaw.storage.ledger import RequestLedger
@@ -65,7 +67,7 @@ async def test_a_day_is_the_devices_own(tmp_path: Path) -> None:
 async def test_what_was_spent_outlives_its_session(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     ledger, sessions = RequestLedger(database, Clock()), Sessions(database)
-    await sessions.begin("t1", Inbound("s1", "hi"), user_message("hi"), "")
+    await sessions.begin(Beginning("t1", (Inbound("s1", "hi"),), (user_message("hi"),)))
     await ledger.add(FIRST)
     await sessions.delete("s1")
     assert (await ledger.today())[0] == 110
@@ -103,7 +105,7 @@ async def test_a_model_can_be_chosen_before_anything_was_said(tmp_path: Path) ->
     sessions = Sessions(database)
     assert await sessions.model("s1") == ""
     await sessions.choose_model("s1", "offline")
-    await sessions.begin("t1", Inbound("s1", "hi there"), user_message("hi there"), "offline")
+    await sessions.begin(Beginning("t1", (Inbound("s1", "hi there"),), (user_message("hi there"),), "offline"))
     assert [(s.title, s.turns) for s in await sessions.listed()] == [("hi there", 1)]
     assert await sessions.model("s1") == "offline"
     await database.close()
@@ -112,7 +114,7 @@ async def test_a_model_can_be_chosen_before_anything_was_said(tmp_path: Path) ->
 async def test_a_snapshot_is_kept_and_replaced(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin("t1", Inbound("s1", "hi"), user_message("hi"), "")
+    await sessions.begin(Beginning("t1", (Inbound("s1", "hi"),), (user_message("hi"),)))
     assert await sessions.snapshot("s1") is None
     await sessions.keep("s1", Snapshot(frozenset({"b", "a"}), "one"))
     await sessions.keep("s1", Snapshot(frozenset({"a"}), "two"))

@@ -2,7 +2,8 @@
 
 import re
 import secrets
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncGenerator, Collection
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from palmclaw.agent.colour import coloured
@@ -33,13 +34,14 @@ class Asking:
     _held: str = ""
     _thought: list[str] = field(default_factory=list)
 
-    async def deltas(self, interrupt: Interrupt) -> AsyncIterator[Seen]:
+    async def deltas(self, interrupt: Interrupt) -> AsyncGenerator[Seen, None]:
         """What is seen while the model speaks. Raises ProviderError and Interrupted."""
-        async for item in until(self.provider.stream(self.request), interrupt):
-            if isinstance(item, Reply):
-                self.reply = item
-            elif (seen := self._seen(item)) is not None:
-                yield seen
+        async with aclosing(until(self.provider.stream(self.request), interrupt)) as items:
+            async for item in items:
+                if isinstance(item, Reply):
+                    self.reply = item
+                elif (seen := self._seen(item)) is not None:
+                    yield seen
         if self.reply is not None:
             self.reply = finished(self.reply, self.request)
         if self._held and not (self.reply and self.reply.message.calls):

@@ -10,7 +10,7 @@ from palmclaw.core.errors import BadArguments, ToolError
 from palmclaw.core.messages import ToolCall
 from palmclaw.core.tools import Access, CheckedPath, Effect, Outward, Tool
 from palmclaw.guard.network import checked_url
-from palmclaw.guard.recipients import checked_guest, checked_number
+from palmclaw.guard.recipients import checked_guest, checked_number, checked_place
 from palmclaw.guard.workspace import Workspace
 
 
@@ -58,6 +58,7 @@ def resolved(tool: Tool, call: ToolCall, workspace: Workspace, mended: tuple[str
         Outward.URL: (checked_url, reach.urls),
         Outward.RECIPIENT: (checked_number, reach.recipients),
         Outward.GUEST: (checked_guest, reach.recipients),
+        Outward.PLACE: (checked_place, reach.recipients),
     }
 
     def path(text: str, access: Access) -> CheckedPath:

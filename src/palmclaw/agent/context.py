@@ -106,14 +106,17 @@ class SessionContext:
 
 
 def owners_words(messages: tuple[Message, ...]) -> list[str]:
-    """What the owner said; a stranger's message is not among it."""
-    return [m.text for m in messages if m.role is Role.USER and not m.tainted]
+    """What the owner said; neither a stranger's message nor a sub-agent's report is among it."""
+    return [m.text for m in messages if m.role is Role.USER and not m.tainted and not m.sender]
 
 
-def stamped(text: str, now: datetime, media: tuple[Media, ...] = (), *, tainted: bool = False) -> Message:
-    """A user message with the moment on it: stored once, and never rewritten. What is attached is a stranger's word."""
-    stamp = Stamp(f"[{now:%Y-%m-%d %H:%M %a} UTC{now:%z}]")
-    return Message(Role.USER, (Text(text), *media, stamp), tainted=tainted or bool(media))
+def stamped(text: str, now: datetime, media: tuple[Media, ...] = (), news: tuple[str, ...] = ()) -> Message:
+    """A user message with the moment and the news on it: stored once, and never rewritten.
+
+    What is attached is a stranger's word.
+    """
+    stamp = Stamp(f"[{' · '.join((f'{now:%Y-%m-%d %H:%M %a} UTC{now:%z}', *news))}]")
+    return Message(Role.USER, (Text(text), *media, stamp), tainted=bool(media))
 
 
 def _has_idled(messages: tuple[Message, ...]) -> bool:

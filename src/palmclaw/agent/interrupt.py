@@ -1,7 +1,7 @@
 """The one way a turn is stopped from outside: Ctrl-C, /stop and every button set the same interrupt."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
@@ -35,7 +35,7 @@ class Interrupt:
         return lambda: self._wakers.discard(wake)
 
 
-async def until(source: AsyncIterator[T], interrupt: Interrupt) -> AsyncIterator[T]:
+async def until(source: AsyncIterator[T], interrupt: Interrupt) -> AsyncGenerator[T, None]:
     """The items of `source`; raises what it raises, and `Interrupted` as soon as the interrupt is set."""
     items: asyncio.Queue[T | None] = asyncio.Queue()
     pump = asyncio.create_task(_pumped(source, items))

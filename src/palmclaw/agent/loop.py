@@ -4,7 +4,8 @@ Whoever reads the events stores each message before asking for the next event, s
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -19,6 +20,9 @@ from palmclaw.core.events import Event, MessageAdded, Stop, ToolEnded, ToolStart
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Cut, Message, Role, Text, ToolCall, Usage
 from palmclaw.core.ports import Finish, Provider, Reply, Request
+from palmclaw.core.results import failed
+from palmclaw.core.session import INTERRUPTED, SKIPPED
+from palmclaw.core.silence import silent
 
 
 class Context(Protocol):
@@ -36,7 +40,7 @@ class Agent:
     toolbox: Toolbox
     limits: Limits = Limits()
 
-    def run(self, turn: Turn) -> AsyncIterator[Event]:
+    def run(self, turn: Turn) -> AsyncGenerator[Event, None]:
         """Everything that happens in one turn; the last event is always TurnEnded."""
         return _Run(self, turn, Repeats(self.limits.repeats)).events()
 
@@ -54,11 +58,16 @@ class _Run:
     reply: Reply | None = None
     _mail: "asyncio.Queue[Event | None]" = field(default_factory=asyncio.Queue)
 
-    async def events(self) -> AsyncIterator[Event]:
+    async def events(self) -> AsyncGenerator[Event, None]:
         while self.end is None and self.rounds < self.agent.limits.rounds:
+            while (steered := self.turn.steering.next()) is not None:
+                yield steered
             self.rounds += 1
-            async for event in self._round():
-                yield event
+            async with aclosing(self._round()) as events:
+                async for event in events:
+                    yield event
+            if self._is_owed_more():
+                self.end = None
         if self.end is None:
             self._stop(Stop.ROUND_LIMIT, Fault("round_limit", self._limit_text(), hint="Say “go on” to continue."))
         assert self.end is not None
@@ -66,9 +75,15 @@ class _Run:
             yield MessageAdded(Message(Role.NOTE, (Text(self.end.error.message),)))
         yield self.end
 
-    async def _round(self) -> AsyncIterator[Event]:
-        async for event in self._ask():
-            yield event
+    def _is_owed_more(self) -> bool:
+        """Somebody spoke while the last answer was given, and has had none."""
+        is_done = self.end is not None and self.end.stop is Stop.DONE and self.end.error is None
+        return is_done and self.rounds < self.agent.limits.rounds and self.turn.steering.has_some
+
+    async def _round(self) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._ask()) as events:
+            async for event in events:
+                yield event
         reply, self.reply = self.reply, None
         if reply is None:
             return
@@ -76,18 +91,20 @@ class _Run:
         if not reply.message.calls:
             self._stop(Stop.DONE, _unfinished(reply))
             return
-        async for event in self._run_calls(reply.message.calls):
-            yield event
+        async with aclosing(self._run_calls(reply.message.calls)) as events:
+            async for event in events:
+                yield event
 
-    async def _ask(self) -> AsyncIterator[Event]:
+    async def _ask(self) -> AsyncGenerator[Event, None]:
         """Sets `reply`, or `end` when there is none to be had."""
         request = await self.agent.context.request(self.turn)
         self.turn.tainted = any(m.tainted for m in request.messages)
         self.turn.private = any(m.private for m in request.messages)
         asking = Asking(self.agent.provider, request)
         try:
-            async for delta in asking.deltas(self.turn.interrupt):
-                yield delta
+            async with aclosing(asking.deltas(self.turn.interrupt)) as deltas:
+                async for delta in deltas:
+                    yield delta
         except (ProviderError, ConfigError, Interrupted) as error:
             if parts := asking.partial():
                 cut = Cut.INTERRUPTED if isinstance(error, Interrupted) else Cut.STREAM
@@ -106,7 +123,7 @@ class _Run:
         """Count the reply and keep it; an empty one is asked for once more."""
         if reply is not None:
             self.usage += replace(reply.usage, requests=reply.usage.requests or 1)
-            if not says_nothing(reply.message):
+            if not says_nothing(reply.message) and not self._is_owed_words(reply.message):
                 self.reply = reply
                 return
             if reply.finish is Finish.LENGTH:
@@ -116,27 +133,33 @@ class _Run:
         if self.blanks > 1:
             self._stop(Stop.EMPTY, _EMPTY)
 
-    async def _run_calls(self, calls: tuple[ToolCall, ...]) -> AsyncIterator[Event]:
+    def _is_owed_words(self, message: Message) -> bool:
+        """A person who has asked is not answered with silence."""
+        return not self.turn.may_be_silent and not message.calls and silent(message.text)
+
+    async def _run_calls(self, calls: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
         """Reads run together, anything else one by one; results keep the model's order."""
         together = len(calls) > 1 and all(self.agent.toolbox.only_reads(c) for c in calls)
         for batch in [calls] if together else [(c,) for c in calls]:
-            async for event in self._run_batch(batch):
-                yield event
+            async with aclosing(self._run_batch(batch)) as events:
+                async for event in events:
+                    yield event
         if self.end is None and self.turn.interrupt.is_set:
             self._stop(Stop.CANCELLED, _STOPPED)
 
-    async def _run_batch(self, batch: tuple[ToolCall, ...]) -> AsyncIterator[Event]:
-        if self.turn.interrupt.is_set or (self.end is not None and self.end.stop is Stop.ERROR):
+    async def _run_batch(self, batch: tuple[ToolCall, ...]) -> AsyncGenerator[Event, None]:
+        if (reason := self._not_to_run()) is not None:
             for call in batch:
-                yield MessageAdded(await self.agent.toolbox.abandon(call, self.turn))
+                yield MessageAdded(failed(call, reason))
             return
         for call in batch:
             yield ToolStarted(call)
         tasks = [asyncio.create_task(self.agent.toolbox.run(c, self.turn, self._mail.put_nowait)) for c in batch]
         unwatch = self._woken_by(tasks)
         try:
-            async for event in self._until_done(tasks):
-                yield event
+            async with aclosing(self._until_done(tasks)) as events:
+                async for event in events:
+                    yield event
         finally:
             unwatch()
             await ended(tuple(tasks))
@@ -146,12 +169,18 @@ class _Run:
             async for event in self._answered(call, message):
                 yield event
 
+    def _not_to_run(self) -> Fault | None:
+        """Why calls that have not begun are not begun any more."""
+        if self.turn.interrupt.is_set or (self.end is not None and self.end.stop is Stop.ERROR):
+            return INTERRUPTED
+        return SKIPPED if self.turn.steering.has_some else None
+
     def _woken_by(self, tasks: "list[asyncio.Task[Message]]") -> Callable[[], None]:
         for task in tasks:
             task.add_done_callback(lambda _: self._mail.put_nowait(None))
         return self.turn.interrupt.watch(lambda: self._mail.put_nowait(None))
 
-    async def _until_done(self, tasks: "list[asyncio.Task[Message]]") -> AsyncIterator[Event]:
+    async def _until_done(self, tasks: "list[asyncio.Task[Message]]") -> AsyncGenerator[Event, None]:
         """What the running calls tell, until all have ended or the turn is interrupted."""
         while not self.turn.interrupt.is_set and not all(t.done() for t in tasks):
             event = await self._mail.get()
@@ -161,7 +190,7 @@ class _Run:
             if (event := self._mail.get_nowait()) is not None:
                 yield event
 
-    async def _answered(self, call: ToolCall, message: Message) -> AsyncIterator[Event]:
+    async def _answered(self, call: ToolCall, message: Message) -> AsyncGenerator[Event, None]:
         self.calls_done += 1
         result = message.results[0]
         yield MessageAdded(message)

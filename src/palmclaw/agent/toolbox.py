@@ -6,6 +6,7 @@ find → validate → resolve → preview → decide → permit → approve → 
 import asyncio
 import hashlib
 import logging
+import secrets
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,11 +19,12 @@ from palmclaw.core.errors import Denied, DeviceError, Fault, StorageError, ToolE
 from palmclaw.core.events import Answer, ApprovalAnswered, ApprovalAsked, Event, ToolProgress
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Message, Role, ToolCall, ToolResult
-from palmclaw.core.ports import Approver, CallState, Grant, Grants, Journal, Origin, Permissions
+from palmclaw.core.ports import Approver, CallState, Grant, Grants, Journal, Permissions
 from palmclaw.core.results import failed
 from palmclaw.core.session import INTERRUPTED, UNKNOWN
 from palmclaw.core.text import clipped
 from palmclaw.core.tools import Effect, Outcome, Preview, Service, Tool, ToolContext
+from palmclaw.core.traffic import Origin
 from palmclaw.core.wire import compact
 from palmclaw.guard.policy import NEVER_BOUND, Decision, Situation, Verdict, decide, scopes
 from palmclaw.guard.trust import wrapped
@@ -173,9 +175,11 @@ class Toolbox:
             return
         digest = _digest(checked, preview)
         shown_effect = effect or Effect.EXECUTE
-        question = ApprovalAsked(digest[:12], checked.call, shown_effect, preview, checked.decision.reason, allowed)
+        question = ApprovalAsked(
+            secrets.token_hex(4), checked.call, shown_effect, preview, checked.decision.reason, allowed
+        )
         emit(question)
-        answer = await self._answer(question)
+        answer = await self._answer(question, turn)
         emit(ApprovalAnswered(question.id, checked.call.id, answer))
         if answer not in allowed and answer is not Answer.UNASKED:
             answer = Answer.NO
@@ -193,10 +197,11 @@ class Toolbox:
                 hint="Look at it again and ask again.",
             )
 
-    async def _answer(self, question: ApprovalAsked) -> Answer:
+    async def _answer(self, question: ApprovalAsked, turn: Turn) -> Answer:
+        """Whoever asks bounds the person's silence; after it, this bounds the wait until the turn may go on."""
         try:
-            async with asyncio.timeout(self.limits.approval_seconds):
-                return await self.ports.approver.ask(question)
+            async with asyncio.timeout(2 * self.limits.approval_seconds):
+                return await self.ports.approver.ask(turn.session, turn.id, question)
         except TimeoutError:
             return Answer.NO
 

@@ -4,8 +4,9 @@ import asyncio
 from dataclasses import dataclass, field
 
 from palmclaw.agent.interrupt import Interrupt
-from palmclaw.core.ports import Origin
+from palmclaw.core.ports import Nobody, Steering
 from palmclaw.core.tools import Effect
+from palmclaw.core.traffic import Origin
 
 
 @dataclass(slots=True)
@@ -14,18 +15,21 @@ class Turn:
 
     `task` is the message that began it, `words` all the owner's own words in the window; `model` is asked, as people
     write it (empty: the configured one); `tainted` and `private` describe the current request; `addresses` are where
-    a job may send without being asked.
+    a job may send without being asked; `steering` is what comes in meanwhile; `may_be_silent`: nobody is owed an
+    answer.
     """
 
     session: str
     id: str
     origin: Origin = Origin.OWNER
     interrupt: Interrupt = field(default_factory=Interrupt)
+    steering: Steering = field(default_factory=Nobody)
     task: str = ""
     model: str = ""
     words: str = ""
     tainted: bool = False
     private: bool = False
+    may_be_silent: bool = False
     addresses: frozenset[str] = frozenset()
     declined: set[tuple[str, Effect | None]] = field(default_factory=set)
     refused: set[str] = field(default_factory=set)

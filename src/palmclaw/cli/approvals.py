@@ -1,21 +1,32 @@
-"""`palmclaw approvals`: the policy as it stands in the code, and the lasting answers the owner has given."""
+"""`palmclaw approvals`: the policy as it stands in the code, what waits for an answer, and the answers that last."""
 
 import asyncio
 import json
 import os
-import sqlite3
+from datetime import datetime
 
 import click
 
-from palmclaw.app import assembled
+from palmclaw.cli.plain import question_lines
+from palmclaw.cli.reaching import attached
+from palmclaw.cli.texts import texts
+from palmclaw.core.codec import encode
+from palmclaw.core.events import Answer
+from palmclaw.core.runtime import NotOpen, Question
+from palmclaw.core.text import printable
 from palmclaw.guard.policy import TABLE, Cell, Row
+from palmclaw.paths import Home
+from palmclaw.paths import home as home_of
+from palmclaw.runtime.commands import answer
 from palmclaw.storage.database import Database
+from palmclaw.storage.journal import Approvals, Lasting
 from palmclaw.storage.lock import HomeLock
+from palmclaw.storage.questions import Questions
 
 
 @click.group()
 def approvals() -> None:
-    """What may run without asking, and what was allowed for good."""
+    """What may run without asking, what waits for your answer, and what was allowed for good."""
 
 
 @approvals.command()
@@ -36,13 +47,13 @@ def policy(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def list_(as_json: bool) -> None:
     """Answers that still hold: for a session, or always."""
-    rows = asyncio.run(_rows(Database(assembled(os.environ).home.database, readonly=True), _LASTING))
+    found = asyncio.run(_listed(Database(home_of(os.environ).database, readonly=True)))
     if as_json:
-        click.echo(json.dumps([dict(zip(_COLUMNS, row, strict=True)) for row in rows], ensure_ascii=False, indent=1))
+        click.echo(json.dumps(encode(found), ensure_ascii=False, indent=1))
         return
-    for number, session, tool, target, answer, at in rows:
-        click.echo(f"{number}  {tool} → {target}  ({answer}, in {session}, {at[:16]})")
-    if not rows:
+    for each in found:
+        click.echo(f"{each.id}  {each.tool} → {each.target}  ({each.answer}, in {each.session}, {each.at[:16]})")
+    if not found:
         click.echo("Nothing is allowed for good.")
 
 
@@ -50,37 +61,100 @@ def list_(as_json: bool) -> None:
 @click.argument("number", type=int)
 def revoke(number: int) -> None:
     """Take a lasting answer back; NUMBER is from `approvals list`."""
-    app = assembled(os.environ)
-    lock = HomeLock(app.home.lock)
-    lock.acquire("approvals revoke")
     try:
-        asyncio.run(_revoked(Database(app.home.database), number))
+        asyncio.run(_revoked(home_of(os.environ), number))
+    except NotOpen as error:
+        raise click.ClickException(f"{error}; see palmclaw approvals list") from error
+    click.echo("Taken back.", err=True)
+
+
+@approvals.command()
+@click.option("--json", "as_json", is_flag=True, help="For machines.")
+def pending(as_json: bool) -> None:
+    """Questions that wait for your answer."""
+    found, where = asyncio.run(_pending(home_of(os.environ)))
+    if as_json:
+        click.echo(json.dumps(encode(found), ensure_ascii=False, indent=1))
+        return
+    words = texts(os.environ)
+    for each in found:
+        click.secho(f"{each.asked.id}  {printable(each.session)}, until {_clock(each.deadline)}", bold=True)
+        for line in question_lines(each.asked, words):
+            click.echo(line)
+        answers = "|".join((*("yes" if s is Answer.ONCE else s.value for s in each.asked.scopes), "no"))
+        click.echo(where or f"palmclaw approvals answer {each.asked.id} {answers}")
+    if not found:
+        click.echo("Nothing waits for an answer.")
+
+
+@approvals.command("answer")
+@click.argument("question", metavar="ID")
+@click.argument("said", metavar="yes|session|always|no")
+def answer_(question: str, said: str) -> None:
+    """Answer a question; ID is from `approvals pending`, or a beginning of it that fits no other.
+
+    \b
+    palmclaw approvals pending
+    """
+    meant = answer(said)
+    if meant is None:
+        raise click.UsageError(f"{said!r} is no answer; say yes, session, always or no")
+    try:
+        asyncio.run(_answered(home_of(os.environ), question, meant))
+    except NotOpen as error:
+        raise click.ClickException(f"{error}; see palmclaw approvals pending") from error
+    click.echo("Answered.", err=True)
+
+
+async def _listed(database: Database) -> tuple[Lasting, ...]:
+    try:
+        return await Approvals(database).listed()
     finally:
+        await database.close()
+
+
+async def _revoked(home: Home, number: int) -> None:
+    """By the gateway where one runs, since it alone writes then."""
+    async with attached(home) as remote:
+        if remote is not None:
+            await remote.revoke(number)
+            return
+    lock = HomeLock(home.lock)
+    lock.acquire("approvals revoke")
+    database = Database(home.database)
+    try:
+        await Approvals(database).revoke(number)
+    finally:
+        await database.close()
         lock.release()
 
 
-_COLUMNS = ("id", "session", "tool", "target", "answer", "at")
-_LASTING = "SELECT id, session, tool, target, answer, at FROM approval WHERE answer IN ('session','always') ORDER BY id"
-
-
-async def _rows(database: Database, query: str) -> list[tuple[int, str, str, str, str, str]]:
+async def _pending(home: Home) -> tuple[tuple[Question, ...], str]:
+    """What waits, and where else than here it must be answered."""
+    async with attached(home) as remote:
+        if remote is not None:
+            return await remote.questions(), ""
+    holder = HomeLock(home.lock).holder()
+    if holder is None:  # what a dead process has asked, nobody waits for
+        return (), ""
+    database = Database(home.database, readonly=True)
     try:
-        return await database.run(lambda db: db.execute(query).fetchall())
+        return await Questions(database).unanswered(), f"Answer it where it is asked: process {holder.pid}"
     finally:
         await database.close()
 
 
-async def _revoked(database: Database, number: int) -> None:
-    def work(db: sqlite3.Connection) -> int:
-        return db.execute("DELETE FROM approval WHERE id=?", (number,)).rowcount
+async def _answered(home: Home, question: str, meant: Answer) -> None:
+    async with attached(home) as remote:
+        if remote is None:
+            raise NotOpen("no gateway runs, so nothing can be answered here")
+        fitting = [q.asked.id for q in await remote.questions() if q.asked.id.startswith(question)]
+        await remote.answer(fitting[0] if len(fitting) == 1 else question, meant, "terminal")
 
-    try:
-        found = await database.run(work)
-    finally:
-        await database.close()
-    if not found:
-        raise click.ClickException(f"there is no lasting answer {number}; see palmclaw approvals list")
-    click.echo("Taken back.", err=True)
+
+def _clock(at: str) -> str:
+    """In the person's own zone."""
+    return f"{datetime.fromisoformat(at).astimezone():%H:%M}"
 
 
 def _row(row: Row) -> dict[str, str]:

@@ -1,11 +1,15 @@
 """Asks the person at the terminal whether a call may run."""
 
+import asyncio
 import termios
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.formatted_text import FormattedText
-from prompt_toolkit.input.typeahead import clear_typeahead
+from prompt_toolkit.input.typeahead import clear_typeahead, get_typeahead
+from prompt_toolkit.key_binding.key_processor import KeyPress
 
 from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts
@@ -15,6 +19,8 @@ from palmclaw.core.text import visible
 if TYPE_CHECKING:
     from palmclaw.cli.screen import Screen
 
+A_MOMENT = 0.5
+"""Seconds within which nobody who was typing something else can have read a question."""
 KEYS = {
     "o": Answer.ONCE,
     "y": Answer.ONCE,
@@ -39,30 +45,52 @@ KEYS = {
 }
 
 
-async def asked(screen: "Plain | Screen", question: ApprovalAsked, texts: Texts) -> Answer:
-    """Show the call and read one answer; Enter, Ctrl-C, Ctrl-D and anything unclear twice are a no."""
-    screen.question(question)
-    prompt: PromptSession[str] = PromptSession()
-    _forget_typed_ahead(prompt)
-    for _ in range(2):
-        try:
-            reply = await prompt.prompt_async(
-                FormattedText([("bold", f"{texts('approve')} {choices(question, texts)} ")]),
-                handle_sigint=False,  # Ctrl-C is a key here, and the turn keeps its own handler
-            )
-        except (EOFError, KeyboardInterrupt):
-            return Answer.NO
-        answer = KEYS.get(reply.strip().lower())
-        if answer is not None and (answer is Answer.NO or answer in question.scopes):
-            return answer
-        screen.note(texts("unclear"))
-    return Answer.NO
+@dataclass(slots=True)
+class Asking:
+    """One question. `is_typing`: the person was writing something when it came; `stray` is what of that came late."""
+
+    screen: "Plain | Screen"
+    question: ApprovalAsked
+    texts: Texts
+    is_typing: bool = False
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    stray: str = ""
+    _prompt: "PromptSession[str]" = field(default_factory=lambda: PromptSession(erase_when_done=True))
+
+    async def answer(self) -> Answer:
+        """Show the call and read one answer; Enter, Ctrl-C, Ctrl-D and anything unclear twice are a no."""
+        self.screen.question(self.question)
+        await self._forget_typed_ahead()
+        for _ in range(2):
+            try:
+                reply = await self._prompt.prompt_async(
+                    FormattedText([("bold", f"{self.texts('approve')} {choices(self.question, self.texts)} ")]),
+                    handle_sigint=False,  # Ctrl-C is a key here, and the turn keeps its own handler
+                )
+            except (EOFError, KeyboardInterrupt):
+                return Answer.NO
+            answer = KEYS.get(reply.strip().lower())
+            if answer is not None and (answer is Answer.NO or answer in self.question.scopes):
+                return answer
+            self.screen.note(self.texts("unclear"))
+        return Answer.NO
+
+    async def _forget_typed_ahead(self) -> None:
+        """What was typed before the question could be read cannot be its answer."""
+        source = self._prompt.app.input
+        keys = get_typeahead(source)
+        with source.raw_mode():
+            if self.is_typing:
+                await self.sleep(A_MOMENT)
+            keys += source.read_keys()
+        self.stray = typed(keys)
+        clear_typeahead(source)
+        termios.tcflush(source.fileno(), termios.TCIFLUSH)
 
 
-def _forget_typed_ahead(prompt: "PromptSession[str]") -> None:
-    """What was typed before the question was there cannot be its answer."""
-    clear_typeahead(prompt.app.input)
-    termios.tcflush(prompt.app.input.fileno(), termios.TCIFLUSH)
+def typed(keys: list[KeyPress]) -> str:
+    """The characters among some keys."""
+    return "".join(key.data for key in keys if len(key.data) == 1 and key.data.isprintable())
 
 
 def choices(question: ApprovalAsked, texts: Texts) -> str:

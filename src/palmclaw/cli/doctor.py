@@ -8,12 +8,14 @@ import socket
 import sqlite3
 import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 import click
 
 from palmclaw import __version__
 from palmclaw.app import App, assembled
+from palmclaw.cli import checkup
+from palmclaw.cli.checkup import Finding
 from palmclaw.cli.plain import wrapped
 from palmclaw.cli.settings import held_back, shown_address
 from palmclaw.core.errors import PalmclawError
@@ -21,19 +23,8 @@ from palmclaw.net.endpoints import split
 from palmclaw.paths import home as home_of
 from palmclaw.storage.database import Database
 from palmclaw.storage.findings import FindingsFile
-from palmclaw.storage.lock import HomeLock
 
 LEAST_FREE = 50_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One check: what was looked at, whether it is well, and what to do when it is not."""
-
-    name: str
-    ok: bool
-    text: str
-    mend: str = ""
 
 
 @click.command()
@@ -45,7 +36,8 @@ def doctor(as_json: bool) -> None:
         click.echo(json.dumps([asdict(f) for f in findings], ensure_ascii=False, indent=1))
     else:
         for finding in findings:
-            click.secho("✓ " if finding.ok else "✗ ", fg="green" if finding.ok else "red", nl=False)
+            sign, colour = ("✗ ", "red") if not finding.ok else ("! ", "yellow") if finding.is_news else ("✓ ", "green")
+            click.secho(sign, fg=colour, nl=False)
             click.echo(wrapped(f"{finding.name}: {finding.text}", "  ").lstrip())
             if finding.mend:
                 click.echo(wrapped(finding.mend, "  "))
@@ -60,8 +52,7 @@ def checked() -> list[Finding]:
     except PalmclawError as error:
         return [*findings, Finding("configuration", False, str(error), error.hint)]
     findings.append(Finding("configuration", True, str(app.home.config)))
-    checks: tuple[Callable[[App], Finding], ...] = (_home, _database, _phone, _model, _services, _fallbacks, _learned)
-    return findings + [_run(check, app) for check in checks]
+    return findings + [_run(check, app) for check in _CHECKS]
 
 
 def _run(check: Callable[[App], Finding], app: App) -> Finding:
@@ -91,13 +82,6 @@ def _disk() -> Finding:
     return Finding(
         "disk", free > LEAST_FREE, f"{free // 1_000_000:,} MB free", "" if free > LEAST_FREE else "Free some."
     )
-
-
-def _home(app: App) -> Finding:
-    lock = HomeLock(app.home.lock)
-    lock.acquire("doctor")
-    lock.release()
-    return Finding("home", True, f"{app.home.root} is writable and not in use")
 
 
 def _database(app: App) -> Finding:
@@ -183,3 +167,9 @@ def _answers(address: str) -> bool:
     except (OSError, UnicodeError):
         return False
     return True
+
+
+_CHECKS: tuple[Callable[[App], Finding], ...] = (
+    *(checkup.home, checkup.gateway, _database, checkup.unfinished, checkup.outbox, checkup.channels, checkup.log),
+    *(_phone, _model, _services, _fallbacks, _learned),
+)

@@ -1,7 +1,9 @@
 """Shows a turn on a terminal: Markdown as it streams, tool lines, approvals. Loaded at the first sign of life."""
 
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TextIO
 
 from rich.console import Console
 from rich.live import Live
@@ -27,6 +29,63 @@ from palmclaw.core.events import (
 from palmclaw.core.messages import Cut, Role
 from palmclaw.core.text import printable, visible
 
+TAIL_LINES = 8
+LONGEST = 4_000
+"""Characters of a block that is still being written, of which no more is laid out at each step."""
+
+
+class Tail(Protocol):
+    """Shows the end of what is still being said, in place, until it is whole."""
+
+    def show(self, text: str) -> None:
+        """Instead of what was shown before; empty: nothing."""
+        ...
+
+
+@dataclass(slots=True)
+class LiveTail:
+    """In the last lines of a screen that nothing else is on."""
+
+    console: Console
+    _live: Live | None = None
+
+    def show(self, text: str) -> None:
+        """Instead of what was shown before; empty: nothing."""
+        if not text and self._live is not None:
+            self._live.stop()
+            self._live = None
+        elif text and self.console.is_terminal:
+            self._moving().update(markdown(text))
+
+    def _moving(self) -> Live:
+        if self._live is None:
+            self._live = Live(console=self.console, refresh_per_second=12, transient=True, vertical_overflow="ellipsis")
+            self._live.start()
+        return self._live
+
+
+@dataclass(slots=True)
+class PromptTail:
+    """In the lines above an open prompt, which is told to draw itself anew and asks for them then."""
+
+    console: Console
+    redraw: Callable[[], None]
+    _text: str = ""
+    _lines: str = ""
+
+    def show(self, text: str) -> None:
+        """Instead of what was shown before; empty: nothing."""
+        self._text, self._lines = text, ""
+        self.redraw()
+
+    def lines(self, most: int) -> str:
+        """At most so many lines of it, with their colours; empty when nothing is being said."""
+        if self._text.strip() and not self._lines:
+            with self.console.capture() as captured:
+                self.console.print(markdown(self._text[-LONGEST:]))
+            self._lines = captured.get().rstrip()
+        return "\n".join(self._lines.split("\n")[-min(most, TAIL_LINES) :])
+
 
 @dataclass(slots=True)
 class Screen:
@@ -35,10 +94,9 @@ class Screen:
     answers: Console
     notes: Console
     texts: Texts
+    tail: Tail
     quiet: bool = False
     _pending: str = ""
-    _live: Live | None = None
-    _streamed: bool = field(default=False)
 
     def show(self, event: Event) -> None:
         if isinstance(event, TextDelta):
@@ -58,33 +116,18 @@ class Screen:
 
     def settle(self) -> None:
         """Print what is still in motion for good."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self.tail.show("")
         if self._pending.strip():
             self.answers.print(markdown(self._pending))
         self._pending = ""
 
     def _stream(self, text: str) -> None:
-        self._streamed = True
         self._pending += text
         done, self._pending = complete_blocks(self._pending)
-        if done:
-            self._quiet_live()
+        if done.strip():
+            self.tail.show("")
             self.answers.print(markdown(done))
-        if self.answers.is_terminal:
-            self._moving().update(markdown(self._pending))
-
-    def _moving(self) -> Live:
-        if self._live is None:
-            self._live = Live(console=self.answers, refresh_per_second=12, transient=True, vertical_overflow="ellipsis")
-            self._live.start()
-        return self._live
-
-    def _quiet_live(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        self.tail.show(self._pending)
 
     def _message(self, event: MessageAdded) -> None:
         message = event.message
@@ -149,4 +192,11 @@ def terminal(texts: Texts, *, one_shot: bool, quiet: bool) -> Screen:
     """One console for a conversation; for a single message the answer alone goes to stdout."""
     answers = Console(file=sys.stdout, highlight=False, soft_wrap=False)
     notes = Console(file=sys.stderr, highlight=False) if one_shot else answers
-    return Screen(answers, notes, texts, quiet)
+    return Screen(answers, notes, texts, LiveTail(answers), quiet)
+
+
+def above(texts: Texts, file: TextIO, redraw: Callable[[], None], *, quiet: bool) -> tuple[Screen, PromptTail]:
+    """The screen above a prompt that stays open; what is still being said stands in the prompt's own lines."""
+    console = Console(file=file, highlight=False, soft_wrap=False)
+    tail = PromptTail(console, redraw)
+    return Screen(console, console, texts, tail, quiet), tail

@@ -3,14 +3,18 @@
 import asyncio
 import json
 import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from palmclaw.app import App, assembled
 from palmclaw.cli.plain import wrapped
+from palmclaw.cli.reaching import GONE, attached
 from palmclaw.core.codec import encode
+from palmclaw.core.errors import StorageError
 from palmclaw.core.messages import Media, Message, Role
+from palmclaw.core.runtime import Lane
 from palmclaw.core.text import printable
 from palmclaw.guard.durable import replaced
 from palmclaw.storage.database import Database
@@ -25,18 +29,58 @@ def sessions() -> None:
 
 
 @sessions.command("list")
-@click.option("--json", "as_json", is_flag=True, help="For machines.")
-def list_(as_json: bool) -> None:
-    """All conversations, the last used first."""
-    found = asyncio.run(_listed(assembled(os.environ)))
+@click.option("--all", "every", is_flag=True, help="Those of sub-agents too, below the ones they work for.")
+@click.option("--json", "as_json", is_flag=True, help="For machines: all of them.")
+def list_(every: bool, as_json: bool) -> None:
+    """All conversations, the last used first; where a gateway runs, also what each of them does."""
+    found, lanes = asyncio.run(_listed(assembled(os.environ)))
     if as_json:
-        click.echo(json.dumps(encode(list(found)), ensure_ascii=False, indent=1))
+        table = [{**encode(info), "state": state(info.id, lanes)} for info in found]
+        click.echo(json.dumps(table, ensure_ascii=False, indent=1))
         return
-    for info in found:
-        click.echo(f"{info.id}  {info.updated[:16].replace('T', ' ')}  {info.messages} messages")
-        click.secho(wrapped(printable(info.title), "  "), dim=True)
+    for depth, info in nested(found):
+        if every or not info.parent:
+            _print_line(info, state(info.id, lanes), "  " * depth)
+    hidden = 0 if every else sum(bool(info.parent) for info in found)
+    if hidden:
+        click.secho(f"({hidden} more of sub-agents: palmclaw sessions list --all)", dim=True)
     if not found:
         click.echo("No conversations yet. Start one: palmclaw chat")
+
+
+def nested(found: Sequence[SessionInfo]) -> Iterator[tuple[int, SessionInfo]]:
+    """Each conversation with its depth, those of sub-agents below the one they work for, lost ones at the end."""
+    ids, left = {info.id for info in found}, {info.id: info for info in found}
+
+    def below(parent: str, depth: int) -> Iterator[tuple[int, SessionInfo]]:
+        for info in [i for i in left.values() if i.parent == parent]:
+            if left.pop(info.id, None) is not None:
+                yield depth, info
+                yield from below(info.id, depth + 1)
+
+    yield from below("", 0)
+    for info in [i for i in left.values() if i.parent not in ids]:
+        left.pop(info.id, None)
+        yield 0, info
+        yield from below(info.id, 1)
+
+
+def state(session: str, lanes: Mapping[str, Lane] | None) -> str:
+    """What it does; empty where nobody can tell."""
+    if lanes is None:
+        return ""
+    lane = lanes.get(session)
+    if lane is None or not (lane.turn or lane.waiting):
+        return "at rest"
+    waiting = f"{lane.waiting} waiting" if lane.waiting else ""
+    return ", ".join(part for part in ("at work" if lane.turn else "", waiting) if part)
+
+
+def _print_line(info: SessionInfo, doing: str, indent: str) -> None:
+    doing = f"  · {doing}" if doing not in ("", "at rest") else ""
+    updated = info.updated[:16].replace("T", " ")
+    click.echo(f"{indent}{printable(info.id)}  {updated}  {info.messages} messages{doing}")
+    click.secho(wrapped(printable(info.title), f"{indent}  "), dim=True)
 
 
 @sessions.command()
@@ -80,11 +124,21 @@ def delete(name: str, yes: bool) -> None:
     click.echo(f"Deleted {name}.", err=True)
 
 
-async def _listed(app: App) -> tuple[SessionInfo, ...]:
+async def _listed(app: App) -> tuple[tuple[SessionInfo, ...], dict[str, Lane] | None]:
+    """The conversations, and what the gateway says that they do, where there is one."""
     try:
-        return await app.sessions.listed()
+        found = await app.sessions.listed()
     finally:
         await app.database.close()
+    async with attached(app.home) as remote:
+        if remote is None:
+            return found, None
+        try:
+            return found, {lane.session: lane for lane in (await remote.status()).lanes}
+        except StorageError as error:
+            if error.code != GONE:
+                raise
+            return found, None
 
 
 async def _messages(app: App, name: str) -> tuple[Message, ...]:
@@ -96,19 +150,33 @@ async def _messages(app: App, name: str) -> tuple[Message, ...]:
 
 
 async def _deleted(app: App, name: str, media: set[str]) -> None:
-    """The session, and those of its attachments that no other session has."""
+    """The session, and those of its attachments that no other session has; by the gateway where one runs."""
+    async with attached(app.home) as remote:
+        if remote is not None:
+            await remote.delete(name)
+            await _forgotten(app, app.database, media)
+            return
     lock = HomeLock(app.home.lock)
     lock.acquire("sessions delete")
-    database = Database(app.home.database)
     try:
-        sessions, folder = Sessions(database), MediaFolder(app.home.media)
-        await sessions.delete(name)
+        database = Database(app.home.database)
+        try:
+            await Sessions(database).delete(name)
+        finally:
+            await database.close()
+        await _forgotten(app, Database(app.home.database, readonly=True), media)
+    finally:
+        lock.release()
+
+
+async def _forgotten(app: App, database: Database, media: set[str]) -> None:
+    folder = MediaFolder(app.home.media)
+    try:
         for each in media:
-            if not await sessions.refers_to(each):
+            if not await Sessions(database).refers_to(each):
                 folder.forget(each)
     finally:
         await database.close()
-        lock.release()
 
 
 _COLOURS = {Role.USER: "green", Role.ASSISTANT: "blue", Role.TOOL: "cyan", Role.NOTE: "yellow"}

@@ -21,8 +21,12 @@ SECRET = re.compile(r"(provider|services\.[A-Za-z0-9_-]+)\.api_key")
 _SERVICE = re.compile(r"services\.([A-Za-z0-9_-]+)\..+")
 _KEY = re.compile(r"[\x21-\x7e]+")
 _HARMLESS = re.compile(r"tokens|key_header|token_field")
-_LISTS = ("tools.disabled", "files.outside", "provider.fallbacks")
+_LISTS = re.compile(
+    r"tools\.disabled|files\.outside|provider\.fallbacks|.*\.schema_without"
+    r"|channels\.[^.]+\.(owners|allow)|agents\.[^.]+\.(tools|disabled|bindings)"
+)
 _SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "headers")
+_SORTED = re.compile(r"queue\..+|channels\.[^.]+\.(blocks|block_min|block_max|coalesce|human_delay)")
 
 
 @click.group()
@@ -35,6 +39,8 @@ def config() -> None:
     palmclaw config set provider.base_url http://localhost:11434/v1
     palmclaw config set provider.fallbacks groq,offline
     palmclaw config set budget.usd 0.5
+    palmclaw config set channels.telegram.owners 555000111
+    palmclaw config set queue.mode collect
     """
 
 
@@ -82,6 +88,8 @@ def set_(key: str, value: str | None) -> None:
     text = edited(home, key, value)
     if key == "files.outside":
         settings.outside(_typed(key, value), home)
+    if key.startswith("agents."):
+        _check_agents(home, text)
     settings.write(home.config, text)
     _bind_key(home)
     click.echo(f"{key} = {_shown(key, value)}", err=True)
@@ -125,6 +133,13 @@ def edited(home: Home, key: str, value: str | None) -> str:
     _check(after, home)
     _check_moved(before, after, home)
     return text
+
+
+def _check_agents(home: Home, text: str) -> None:
+    """Folders and texts of agents must be there when they are named. Raises ConfigError."""
+    agents = settings.decoded(tomllib.loads(text), home.config).agents
+    settings.workspaces(agents, home)
+    settings.policies(agents, home)
 
 
 def _check_moved(before: settings.Settings, after: settings.Settings, home: Home) -> None:
@@ -173,7 +188,7 @@ def _check(found: settings.Settings, home: Home) -> None:
 
 
 def _typed(key: str, value: str) -> Any:
-    if key in _LISTS or key.endswith(".schema_without"):
+    if _LISTS.fullmatch(key):
         return _list(key, value)
     if key.endswith(".base_url"):
         if not value.strip():
@@ -184,7 +199,7 @@ def _typed(key: str, value: str) -> Any:
             return float(value) if "." in value else int(value.replace(",", ""))
         except ValueError as error:
             raise ConfigError(key, f"expected a number, got {value!r}") from error
-    if ".body." in key:
+    if ".body." in key or _SORTED.fullmatch(key):
         return _value(value)
     return {"true": True, "false": False}.get(value.lower(), value)
 

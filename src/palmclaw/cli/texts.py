@@ -1,24 +1,34 @@
 """What the terminal itself says, in English and Chinese. The agent answers in the language it is spoken to."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from palmclaw.cli.chinese import CHINESE_FAULTS, CHINESE_LABELS, PLAIN
 from palmclaw.core.errors import Fault
+from palmclaw.runtime.words import language
 
 ENGLISH = {
     "welcome": "PalmClaw {version} · {provider} · {device}\n"
     "Type a message, or /help. Ctrl-C stops a turn, Ctrl-D leaves.",
     "help": (
+        "You can type while it works.\n"
+        "/stop     stop the turn (or Ctrl-C)\n"
+        "/steer    /steer TEXT joins what is done\n"
+        "/queue    what messages do meanwhile:\n"
+        "   steer, collect, followup, interrupt\n"
+        "/withdraw take back a message that waits\n"
+        "/status   what is being done here\n"
         "/new      start a new conversation\n"
-        "/stop     stop the turn (while it runs: Ctrl-C)\n"
+        "/reset    begin anew in this one\n"
+        "/sessions list; /sessions NAME to go\n"
+        "/model    show the model; /model NAME\n"
+        "/attach   /attach FILE goes along\n"
         "/tools    list the tools\n"
-        "/model    show the model; /model NAME changes it here\n"
-        "/attach   /attach FILE: send a file with your next message\n"
-        "/sessions list conversations; /sessions NAME changes to one\n"
+        "/approvals questions; /approve ID yes\n"
         "/exit     leave (or Ctrl-D)"
     ),
     "unknown_command": "There is no command {name}. /help lists them.",
-    "nothing_to_stop": "Nothing is running.",
     "new": "New conversation: {session}",
     "current": "Conversation: {session}",
     "no_sessions": "No conversations yet.",
@@ -53,6 +63,37 @@ ENGLISH = {
     "stream": "(the connection broke here)",
     "length": "(cut at the model's output limit)",
     "tokens": "{input} + {output} tokens ({rounds}×)",
+    "fate_waiting": "… waits: number {position} in line.",
+    "fate_steered": "… joins what is being done.",
+    "fate_merged": "… is answered together with others.",
+    "fate_started": "… now: {text}",
+    "fate_dropped": "Not taken: {reason}.",
+    "fate_summarized": "Only its beginning was kept: {reason}.",
+    "fate_rejected": "Refused: {reason}.",
+    "fate_cancelled": "Not done: {reason}.",
+    "nothing_waits": "Nothing waits.",
+    "withdraw_how": "/withdraw NUMBER, from 1 to {count}",
+    "slot_awaited": "… waits for other conversations.",
+    "missed": "(Some of what happened is not shown here.)",
+    "elsewhere": "↘ from elsewhere: {text}",
+    "reported": "↘ a sub-agent reports",
+    "continues": "… goes on with what was broken off.",
+    "at_work": "… is at work here already:",
+    "waiting_here": "… messages that wait here: {count}",
+    "attached_here": "Attached to the gateway.",
+    "question_elsewhere": "A question is open in {session}: /approvals, or palmclaw approvals pending",
+    "subagent_asks": "A sub-agent asks:",
+    "session_asks": "{session} asks:",
+    "answered_elsewhere": "  → {answer} (answered elsewhere)",
+    "question_over": "(Nobody waits for that answer any more.)",
+    "sent_failed": "Could not be delivered: {reason}",
+    "sent_unknown": "May have been delivered or not: {reason}",
+    "left": "Left for the next start: {running} at work, {waiting} waiting.",
+    "gateway_goes_on": "The gateway goes on with it.",
+    "gateway_lost": "The gateway has ended. Whatever was stored goes on at its next start; so does this conversation "
+    "with your next message.",
+    "stored": "Your message is stored: the next start goes on with it.",
+    "perhaps_stored": "Whether your message arrived is not certain. See: palmclaw sessions show",
     "leave": "Press Ctrl-C again to leave.",
     "part_policy": "policy and rules",
     "part_tools": "tools: {family}",
@@ -66,16 +107,23 @@ ENGLISH = {
 CHINESE = {
     "welcome": "PalmClaw {version} · {provider} · {device}\n输入消息，或 /help。Ctrl-C 停止当前一轮，Ctrl-D 退出。",
     "help": (
+        "运行时也可以输入。\n"
+        "/stop     停止当前一轮（或 Ctrl-C）\n"
+        "/steer    /steer 文字：加入正在做的事\n"
+        "/queue    运行时收到的消息怎么办：\n"
+        "   steer, collect, followup, interrupt\n"
+        "/withdraw 撤回等待中的消息\n"
+        "/status   这里正在做什么\n"
         "/new      开始新对话\n"
-        "/stop     停止当前一轮（运行时按 Ctrl-C）\n"
-        "/tools    列出工具\n"
-        "/model    显示模型；/model 名称 为本对话更换\n"
+        "/reset    在本对话中重新开始\n"
+        "/sessions 列出；/sessions 名称 可切换\n"
+        "/model    显示模型；/model 名称 可更换\n"
         "/attach   /attach 文件：随下一条消息发送\n"
-        "/sessions 列出对话；/sessions 名称 可切换\n"
+        "/tools    列出工具\n"
+        "/approvals 待确认；/approve 编号 是\n"
         "/exit     退出（或 Ctrl-D）"
     ),
     "unknown_command": "没有 {name} 这个命令。/help 可查看全部。",
-    "nothing_to_stop": "没有正在运行的任务。",
     "new": "新对话：{session}",
     "current": "当前对话：{session}",
     "no_sessions": "还没有对话。",
@@ -110,6 +158,36 @@ CHINESE = {
     "stream": "（连接在此中断）",
     "length": "（达到模型的输出上限）",
     "tokens": "{input} + {output} 个 token（{rounds}×）",
+    "fate_waiting": "… 等待中：第 {position} 位。",
+    "fate_steered": "… 加入正在做的事。",
+    "fate_merged": "… 与其他消息一起回答。",
+    "fate_started": "… 现在：{text}",
+    "fate_dropped": "未接收：{reason}。",
+    "fate_summarized": "只保留了开头：{reason}。",
+    "fate_rejected": "已拒绝：{reason}。",
+    "fate_cancelled": "没有做：{reason}。",
+    "nothing_waits": "没有等待中的消息。",
+    "withdraw_how": "/withdraw 编号（1 到 {count}）",
+    "slot_awaited": "… 正在等待其他对话。",
+    "missed": "（部分过程未在此显示。）",
+    "elsewhere": "↘ 来自别处：{text}",
+    "reported": "↘ 子代理的报告",
+    "continues": "… 接着做之前中断的事。",
+    "at_work": "… 这里正在工作：",
+    "waiting_here": "… 这里等待中的消息：{count} 条",
+    "attached_here": "已连接到网关。",
+    "question_elsewhere": "{session} 里有一个问题等你确认：/approvals，或 palmclaw approvals pending",
+    "subagent_asks": "子代理要问：",
+    "session_asks": "{session} 要问：",
+    "answered_elsewhere": "  → {answer}（已在别处回答）",
+    "question_over": "（已经没有人在等这个回答。）",
+    "sent_failed": "没能送达：{reason}",
+    "sent_unknown": "不确定是否已送达：{reason}",
+    "left": "留给下次启动：{running} 项进行中，{waiting} 条等待。",
+    "gateway_goes_on": "网关会继续做。",
+    "gateway_lost": "网关已结束。已保存的内容会在下次启动时继续；你发下一条消息时，本对话也会继续。",
+    "stored": "你的消息已保存：下次启动时会继续。",
+    "perhaps_stored": "不确定消息是否已送达。请看：palmclaw sessions show",
     "leave": "再按一次 Ctrl-C 退出。",
     "part_policy": "策略和规则",
     "part_tools": "工具：{family}",
@@ -119,101 +197,6 @@ CHINESE = {
     "part_all": "总计",
     "counted": "token 数由 {tokenizer} 计得。",
     "estimated": "token 数为估算；要准确计数：\npip install bpe-openai",
-}
-
-
-CHINESE_LABELS = {  # of previews and reasons; what is not here is shown as it is
-    "To": "收件人",
-    "Text": "内容",
-    "From": "从",
-    "File": "文件",
-    "Replace": "替换",
-    "With": "为",
-    "When": "时间",
-    "Where": "地点",
-    "Title": "标题",
-    "Calendar": "日历",
-    "Repeats": "重复",
-    "Reminders": "提醒",
-    "Invites": "邀请",
-    "Name": "姓名",
-    "Phones": "电话",
-    "Company": "公司",
-    "Emails": "邮箱",
-    "Address": "地址",
-    "Kind": "类型",
-    "Page": "网页",
-    "Days": "日期",
-    "Label": "名称",
-    "Cuts": "将断开",
-    "Still connected": "仍可用",
-    "Disconnects": "将断开",
-    "Call": "拨打",
-    "Connect": "连接",
-    "Send a text message": "发送短信",
-    "Add a contact": "新建联系人",
-    "Add an event": "新建日程",
-    "Edit a file": "修改文件",
-    "Create a file": "新建文件",
-    "Replace a file": "覆盖文件",
-    "Add to a file": "追加到文件",
-    "Move a file": "移动文件",
-    "Copy a file": "复制文件",
-    "Delete (to the trash)": "删除（可从回收站恢复）",
-    "Open a page in the browser": "在浏览器中打开网页",
-    "Forget the Bluetooth device": "取消蓝牙配对",
-    "reads": "要读取内容",
-    "uses a sensor": "要使用传感器",
-    "tells a web server something": "会向网站透露内容",
-    "writes a file": "要写文件",
-    "writes outside the workspace": "要写到工作区之外",
-    "changes the phone": "要更改手机",
-    "switches a network link": "要切换网络",
-    "changes your calendar": "要更改日历",
-    "changes your contacts": "要更改联系人",
-    "speaks for you": "要替你说话",
-    "deletes something": "要删除内容",
-    "runs a command": "要运行命令",
-    "is remembered for later": "会被长期记住",
-    "and words of others are in this conversation": "而且本次对话里有他人的文字",
-    "has no declared effect": "影响不明",
-}
-
-
-CHINESE_FAULTS = {  # what went wrong and what to do, by the code of the fault; the details follow in brackets
-    "stopped": ("已按你的要求停止。", ""),
-    "length": ("回答达到了模型的输出上限。", "说“继续”可以接着说。"),
-    "content_filter": ("服务的内容过滤拦下了这个回答。", "换个说法，或换一个模型。"),
-    "unfinished": ("模型因自身原因停下了。", "说“继续”可以接着说。"),
-    "empty_reply": ("模型什么也没有回答。", "请重试，或换一个模型。"),
-    "round_limit": ("达到了轮数上限，任务还没有完成。", "说“继续”可以接着做。"),
-    "repeated_call": ("同样的操作重复多次、结果相同，已停止。", "换个说法，或换一个模型。"),
-    "auth": ("密钥缺失或被拒绝。", "检查密钥：palmclaw config set provider.api_key 密钥"),
-    "quota": ("账户没有余额了。", "请充值，或换一个服务。"),
-    "budget": (
-        "今天的预算已用完。",
-        "午夜后重新计算。想多用：palmclaw config set budget.tokens 数量",
-    ),
-    "rate_limited": ("请求太频繁。", "请稍后再试。"),
-    "unreachable": ("无法连接到模型服务。", "检查地址（palmclaw config get provider.base_url）和网络。"),
-    "no_network": ("手机没有网络。", "没有网络时离线助手仍可用：/model offline"),
-    "bad_certificate": (
-        "连接不安全，什么也没有发送。",
-        "检查地址、时钟和网络；自己的服务器：provider.ca_file。",
-    ),
-    "unavailable": ("模型服务出了故障。", "请稍后再试。"),
-    "overloaded": ("模型服务太忙。", "请稍后再试，或换一个模型。"),
-    "context_too_long": ("内容超出了模型的窗口。", "用 /new 开始新对话，或换一个窗口更大的模型。"),
-    "bad_request": ("服务拒绝了这个请求。", ""),
-    "model_not_found": ("服务没有这个模型。", "检查名称：palmclaw config set provider.model 名称"),
-    "no_endpoint": ("这个地址上没有模型服务。", "地址对吗？多数以 /v1 结尾：palmclaw config get provider.base_url"),
-    "bad_reply": ("收到的不是模型的回答。", "这是模型服务的地址吗？palmclaw config get provider.base_url"),
-    "bad_call": ("模型写的工具调用无法读取。", "请换一个小一点的要求。"),
-    "stream_cut": ("回答在中途断开。", "请重试；说“继续”可以接着说。"),
-    "no_attachments": ("模型不能看附件，只会得到说明。", ""),
-    "storage": ("无法写入存储。", ""),
-    "config": ("设置有误。", ""),
-    "internal": ("PalmClaw 出了错误，详见 palmclaw.log。", ""),
 }
 
 
@@ -230,17 +213,24 @@ class Texts:
         if fault.code not in self.faults:
             return fault.message, fault.hint
         said, hint = self.faults[fault.code]
-        return f"{said}（{fault.message}）", hint or fault.hint
+        return said if fault.code in PLAIN else f"{said}（{fault.message}）", hint or fault.hint
 
     def label(self, text: str) -> str:
-        """Also of two reasons in one."""
-        return ", ".join(self.labels.get(part, part) for part in text.split(", "))
+        """Also of two reasons in one, and of one with a number in it."""
+        return ", ".join(self._label(part) for part in text.split(", "))
+
+    def _label(self, text: str) -> str:
+        number = re.search(r"\d+", text)
+        if number is None:
+            return self.labels.get(text, text)
+        return self.labels.get(text.replace(number[0], "#"), text).replace("#", number[0])
 
     def __call__(self, key: str, **values: object) -> str:
         return self.words[key].format(**values)
 
 
-def texts(environ: Mapping[str, str]) -> Texts:
-    """PALMCLAW_LANG, else the locale; English unless it is Chinese."""
-    language = environ.get("PALMCLAW_LANG") or environ.get("LC_ALL") or environ.get("LANG") or ""
-    return Texts(CHINESE, CHINESE_LABELS, CHINESE_FAULTS) if language.lower().startswith("zh") else Texts(ENGLISH)
+def texts(
+    environ: Mapping[str, str], english: Mapping[str, str] = ENGLISH, chinese: Mapping[str, str] = CHINESE
+) -> Texts:
+    """In the owner's language."""
+    return Texts(chinese, CHINESE_LABELS, CHINESE_FAULTS) if language(environ) == "zh" else Texts(english)

@@ -7,6 +7,7 @@ from typing import Literal
 from palmclaw.core.errors import Fault
 from palmclaw.core.messages import Message, ToolCall, ToolResult, Usage
 from palmclaw.core.tools import Effect, Preview
+from palmclaw.core.traffic import Receipt
 
 
 class Stop(StrEnum):
@@ -112,6 +113,15 @@ class ApprovalAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class Steered:
+    """A message that came while the turn was running joined the conversation; `inbox` is its row."""
+
+    inbox: int
+    message: Message
+    type: Literal["steered"] = "steered"
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """The last event of every turn."""
 
@@ -133,5 +143,86 @@ Event = (
     | ToolEnded
     | ApprovalAsked
     | ApprovalAnswered
+    | Steered
     | TurnEnded
 )
+"""What the loop tells of a turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A message has been stored, or its fate has changed."""
+
+    receipt: Receipt
+    type: Literal["taken"] = "taken"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """The first event of every turn: the inbox rows it answers; `continues` names the turn that a crash broke off."""
+
+    inbox: tuple[int, ...] = ()
+    continues: str = ""
+    type: Literal["turn_started"] = "turn_started"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotAwaited:
+    """A turn has been waiting `seconds` for other sessions' turns; told once."""
+
+    seconds: float
+    type: Literal["slot_awaited"] = "slot_awaited"
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that the person must hear of and that belongs to no turn."""
+
+    fault: Fault
+    type: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """How a message on its way to a channel came out: `sent`, `failed` or `unknown`."""
+
+    outbox: int
+    state: str
+    reason: str = ""
+    type: Literal["sent"] = "sent"
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a session stands, for someone who has just begun to listen.
+
+    `text` is what the running turn has said since its last whole message; `waiting` are the messages in the queue.
+    """
+
+    turn: str = ""
+    text: str = ""
+    asked: tuple[ApprovalAsked, ...] = ()
+    waiting: tuple[Receipt, ...] = ()
+    type: Literal["standing"] = "standing"
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """`count` signals are no longer remembered or came too fast for this subscriber; what follows is complete again."""
+
+    count: int
+    type: Literal["missed"] = "missed"
+
+
+Happening = Event | Taken | TurnStarted | SlotAwaited | Notice | Sent | Standing | Missed
+"""What a subscriber hears: the events of turns, and what happens around them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """One happening with its place in the stream: `id` is where a subscriber may go on later."""
+
+    id: str
+    session: str
+    turn: str
+    event: Happening

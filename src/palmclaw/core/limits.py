@@ -10,6 +10,7 @@ from palmclaw.core.schema import Between, Doc
 class Limits:
     """When a turn must stop by itself. Times are in seconds, sizes in characters."""
 
+    turns: Annotated[int, Between(1, 16), Doc("turns at once, each in its own session")] = 2
     rounds: Annotated[int, Between(1, 100), Doc("model requests in one turn")] = 20
     result_chars: Annotated[int, Between(100, 20_000), Doc("characters of one tool result")] = 5_000
     context_messages: Annotated[int, Between(10, 200), Doc("messages of history in a request")] = 50

@@ -114,6 +114,7 @@ class Message:
     """One entry of a conversation.
 
     `tainted`: it holds content that did not come from the owner; `private`: it holds the owner's personal data.
+    `sender`: who says it where that is not the owner (a sub-agent, a guest).
     """
 
     role: Role
@@ -123,6 +124,7 @@ class Message:
     tainted: bool = False
     private: bool = False
     cut: Cut = Cut.NO
+    sender: str = ""
 
     @property
     def text(self) -> str:

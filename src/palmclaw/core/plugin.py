@@ -15,6 +15,7 @@ class Kind(StrEnum):
 
     PROVIDER = "providers"
     DEVICE = "devices"
+    CHANNEL = "channels"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,43 +6,11 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 
-from palmclaw.core.events import Answer, ApprovalAsked, ModelChanged, ReasoningDelta, Retrying, TextDelta, TurnEnded
+from palmclaw.core.events import Answer, ApprovalAsked, ModelChanged, ReasoningDelta, Retrying, Steered, TextDelta
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, ToolCall, ToolResult, Usage
 from palmclaw.core.tools import Effect, Service, Tool
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where a conversation lives: a channel, a chat in it, perhaps a thread."""
-
-    channel: str
-    chat: str
-    thread: str = ""
-
-    @property
-    def session(self) -> str:
-        return ":".join(p for p in (self.channel, self.chat, self.thread) if p)
-
-
-class Origin(StrEnum):
-    """On whose word a turn runs: the phone's owner, a schedule of the owner's, or anybody else."""
-
-    OWNER = "owner"
-    JOB = "job"
-    OTHER = "other"
-
-
-@dataclass(frozen=True, slots=True)
-class Inbound:
-    """A message that reached us. `model` is asked in this turn alone; empty: whatever the session uses."""
-
-    session: str
-    text: str
-    origin: Origin = Origin.OWNER
-    sender: str = "owner"
-    model: str = ""
-    media: tuple[Media, ...] = ()
+from palmclaw.core.traffic import Address, Outbound
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +83,7 @@ class Clock(Protocol):
 class Approver(Protocol):
     """Someone who can say yes or no to a call; UNASKED when there is nobody to ask."""
 
-    async def ask(self, question: ApprovalAsked) -> Answer: ...
+    async def ask(self, session: str, turn: str, question: ApprovalAsked) -> Answer: ...
 
 
 class Grants(Protocol):
@@ -178,31 +146,6 @@ class Log(Protocol):
 
     async def tail(self, session: str, count: int) -> Tail:
         """The newest `count` messages at most, oldest first."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class OpenTurn:
-    """A turn that a crash left open, with the messages it had stored."""
-
-    id: str
-    session: str
-    messages: tuple[Message, ...]
-
-
-class TurnStore(Log, Protocol):
-    """Where turns and their messages are kept; each call is one transaction. Raises StorageError."""
-
-    async def begin(self, turn: str, inbound: Inbound, message: Message, model: str) -> None: ...
-
-    async def append(self, session: str, turn: str, message: Message) -> None: ...
-
-    async def end(self, turn: str, ended: TurnEnded, state: str = "ended") -> None: ...
-
-    async def open_turns(self) -> tuple[OpenTurn, ...]: ...
-
-    async def model(self, session: str) -> str:
-        """The model that the owner chose for this session; empty: the configured one."""
         ...
 
 
@@ -274,12 +217,99 @@ class Forgetful:
         self._found[key] = value
 
 
+class OutboxState(StrEnum):
+    """How far a message on its way out has come. `sending` after a restart means that nobody knows."""
+
+    WAITING = "waiting"
+    SENDING = "sending"
+    SENT = "sent"
+    UNKNOWN = "unknown"
+    FAILED = "failed"
+
+
+PREVIEW = "preview:"
+"""How the key of a preview begins. In a stored message's `edits` such a key stands for the channel's id of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """A stored message on its way out. `remote` is the channel's id of it; `created` ISO 8601 in UTC."""
+
+    id: int
+    session: str
+    turn: str
+    outbound: Outbound
+    state: OutboxState
+    attempts: int = 0
+    remote: str = ""
+    error: str = ""
+    created: str = ""
+
+
+class OutboxStore(Protocol):
+    """What is to be sent and what became of it; each call is one transaction. Raises StorageError."""
+
+    async def add(self, session: str, turn: str, outbounds: Sequence[Outbound]) -> tuple[int, ...]:
+        """Store messages in order; one whose key is there already is left as it was."""
+        ...
+
+    async def waiting(self) -> tuple[Address, ...]: ...
+
+    async def next(self, address: Address) -> OutboxRow | None: ...
+
+    async def claim(self, row: int) -> OutboxRow | None:
+        """Mark a waiting message as being sent, before it can be; None when it no longer waits."""
+        ...
+
+    async def sent(self, row: int, remote: str) -> None: ...
+
+    async def again(self, row: int, error: str) -> None: ...
+
+    async def failed(self, row: int, error: str) -> None: ...
+
+    async def unknown(self, row: int, error: str) -> None: ...
+
+    async def preview(self, session: str, turn: str, outbound: Outbound) -> int:
+        """Remember that a preview is about to be sent; `outbound` is what it becomes should its turn die."""
+        ...
+
+    async def shown(self, row: int, remote: str) -> None: ...
+
+    async def forget(self, row: int) -> None: ...
+
+    async def recover(self) -> tuple[OutboxRow, ...]:
+        """After a crash: what was being sent is unknown, and is returned; previews of turns that died are mended."""
+        ...
+
+    async def prune(self, days: int = 30) -> int: ...
+
+
 class Routes(Protocol):
     """Which tool families are awake in a session; the set only grows until the session idles."""
 
     def find(self, session: str, need: str) -> Sequence[Tool]:
         """Wake the families that fit a need in words; returns their tools."""
         ...
+
+
+class Steering(Protocol):
+    """Messages that came while a turn was running and may join it."""
+
+    @property
+    def has_some(self) -> bool: ...
+
+    def next(self) -> Steered | None:
+        """The first of them; whoever takes it yields it, and with that it is stored."""
+        ...
+
+
+class Nobody:
+    """Nobody says anything meanwhile."""
+
+    has_some = False
+
+    def next(self) -> Steered | None:
+        return None
 
 
 CLOCK: Service[Clock] = Service("clock")

@@ -1,5 +1,6 @@
 """The session as an append-only log, and the pure projection of it that a model may be sent."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -8,11 +9,32 @@ from palmclaw.core.messages import Message, Part, Reasoning, Role, Stamp, Text, 
 from palmclaw.core.results import failed
 
 INTERRUPTED = Fault("interrupted", "This call was interrupted before it ran; nothing was done.", retryable=True)
+SKIPPED = Fault(
+    "skipped",
+    "Not run: the user said something meanwhile.",
+    retryable=True,
+    hint="Read it; call again if it still fits.",
+)
 UNKNOWN = Fault(
     "outcome_unknown",
     "This call was under way when it was interrupted; whether it took effect is unknown.",
     hint="Look at the current state first, and tell the user. Never just repeat it.",
 )
+
+
+JOINED = "said while you were at work"
+"""On the stamp of a message that joined a running turn."""
+_FURTHER = re.compile(rf"{JOINED}|message (?:[2-9]|\d\d+) of ")
+
+
+def waited(number: int, of: int) -> str:
+    """What stands on the stamp of one of several messages that waited together."""
+    return f"message {number} of {of} that waited"
+
+
+def is_further(message: Message) -> bool:
+    """Whether a user message belongs to the same turn as the one before it."""
+    return any(isinstance(p, Stamp) and _FURTHER.search(p.text) for p in message.parts)
 
 
 def projected(log: Iterable[Message]) -> tuple[Message, ...]:

@@ -29,6 +29,7 @@ class Effect(StrEnum):
     DELETE = "delete"
     EXECUTE = "execute"
     PERSIST = "persist"
+    DELEGATE = "delegate"
 
 
 class Access(Textual, StrEnum):
@@ -44,6 +45,7 @@ class Outward(Textual, StrEnum):
     URL = "url"
     RECIPIENT = "recipient"
     GUEST = "guest"
+    PLACE = "place"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ WritePath = Annotated[CheckedPath, Access.WRITE]
 Url = Annotated[str, Outward.URL]
 Recipient = Annotated[str, Outward.RECIPIENT]
 Guest = Annotated[str, Outward.GUEST]
+Place = Annotated[str, Outward.PLACE]
 
 
 @dataclass(frozen=True, slots=True)

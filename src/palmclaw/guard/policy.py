@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from palmclaw.core.events import Answer
-from palmclaw.core.ports import Origin
 from palmclaw.core.tools import Effect
+from palmclaw.core.traffic import Origin
 
 
 class Verdict(IntEnum):
@@ -73,6 +73,7 @@ TABLE: Mapping[Effect, Row] = {
     Effect.DELETE: Row(ASK, ASK, ASK, DENY, "deletes something"),
     Effect.EXECUTE: Row(ASK, ASK, ASK, DENY, "runs a command"),
     Effect.PERSIST: Row(ALLOW, ASK, ASK, DENY, "is remembered for later"),
+    Effect.DELEGATE: Row(ALLOW, ASK, ALLOW, DENY, "starts work that goes on by itself"),
 }
 STRICTEST = Row(ASK, ASK, ASK, DENY, "has no declared effect")
 TAINTED = "words of others are in this conversation"

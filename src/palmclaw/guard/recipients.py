@@ -1,4 +1,4 @@
-"""The only place that turns a number or an e-mail address from the model into one that may be dialled or written to."""
+"""The only place that turns a number, an e-mail address or a chat from the model into one that may be written to."""
 
 import re
 import unicodedata
@@ -29,4 +29,14 @@ def checked_guest(text: str) -> str:
     plain = unicodedata.normalize("NFKC", text.strip())
     if "@" in plain and not _EMAIL.fullmatch(plain):
         raise ToolError("invalid_recipient", f"{visible(text)[:60]!r} is not an e-mail address", retryable=True)
+    return plain
+
+
+def checked_place(text: str) -> str:
+    """The name of a conversation or a chat in its plain form; what hides signs is refused."""
+    plain = unicodedata.normalize("NFKC", text.strip())
+    if visible(plain) != plain or "\n" in plain or "\t" in plain or len(plain) > 300:
+        raise ToolError(
+            "invalid_recipient", f"{visible(text)[:60]!r} is not the name of a conversation", retryable=True
+        )
     return plain

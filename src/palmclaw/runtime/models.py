@@ -19,6 +19,8 @@ CONTINUE = "(The connection broke. Go on exactly where you stopped; repeat nothi
 SMALLER = "(Your last tool call could not be read. Call again with less in it, as valid JSON.)"
 TRIES = 2
 """How often an answer is continued, and how often a smaller call is asked for."""
+REMEMBERED = 64
+"""Sessions of which it is known what was told in their turn."""
 _BLIND = Fault("no_attachments", "The model takes no attachments; it gets a note instead.")
 
 
@@ -127,7 +129,10 @@ class Models:
         """Whether the person has heard in this turn that the model is passed over; from now on they have."""
         before = self._told.get(request.session)
         turn, choices = before if before and before[0] == request.turn else (request.turn, frozenset())
+        self._told.pop(request.session, None)
         self._told[request.session] = (turn, choices | {choice})
+        if len(self._told) > REMEMBERED:
+            del self._told[next(iter(self._told))]
         return choice in choices
 
     def answered(self, choice: Choice) -> None:

@@ -8,6 +8,7 @@ from palmclaw.core.codec import decode, encode
 from palmclaw.core.events import Answer
 from palmclaw.core.messages import ToolCall, ToolResult, utc_now
 from palmclaw.core.ports import CallState
+from palmclaw.core.runtime import NotOpen
 from palmclaw.core.text import whole
 from palmclaw.core.tools import Effect
 from palmclaw.core.wire import compact
@@ -48,6 +49,18 @@ class CallJournal:
 
 
 @dataclass(frozen=True, slots=True)
+class Lasting:
+    """An answer that still holds, for its session or for ever (`answer`); `at` is ISO 8601 in UTC."""
+
+    id: int
+    session: str
+    tool: str
+    target: str
+    answer: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Approvals:
     """Implements the Grants port on the `approval` table, and keeps a record of every answer."""
 
@@ -73,6 +86,21 @@ class Approvals:
                 (session, tool, target, answer, _now()),
             )
         )
+
+    async def listed(self) -> tuple[Lasting, ...]:
+        """The answers that still hold, the oldest first."""
+        query = f"SELECT id, session, tool, target, answer, at FROM approval WHERE {_LASTS} ORDER BY id"
+        rows = await self.database.run(lambda db: db.execute(query).fetchall())
+        return tuple(Lasting(*row) for row in rows)
+
+    async def revoke(self, number: int) -> None:
+        """Take a lasting answer back. Raises NotOpen."""
+        query = f"DELETE FROM approval WHERE id=? AND {_LASTS}"
+        if not await self.database.run(lambda db: db.execute(query, (number,)).rowcount):
+            raise NotOpen(f"there is no lasting answer {number}")
+
+
+_LASTS = "answer IN ('session', 'always')"
 
 
 def _now() -> str:

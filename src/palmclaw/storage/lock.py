@@ -2,11 +2,29 @@
 
 import fcntl
 import os
+import re
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.errors import HomeBusy, StorageError
+
+_OWNER = re.compile(r"process (\d+) \((.*)\)")
+_PAUSES = (0.01, 0.02, 0.03, 0.0)
+"""Between tries: somebody may be looking at the lock just now."""
+
+
+SERVING = "serve"
+"""The purpose for which a gateway holds the lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds a lock, as they wrote it; 0 and nothing while they have not."""
+
+    pid: int = 0
+    purpose: str = ""
 
 
 @dataclass(slots=True)
@@ -15,6 +33,21 @@ class HomeLock:
 
     path: Path
     _descriptor: int = -1
+
+    def holder(self) -> Holder | None:
+        """Who holds it at this moment; None: nobody, or nobody can tell."""
+        try:
+            descriptor = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except OSError:
+            said = _OWNER.match(_owner(descriptor))
+            return Holder(int(said[1]), said[2]) if said else Holder()
+        finally:
+            os.close(descriptor)
+        return None
 
     def acquire(self, purpose: str) -> None:
         """Take the lock at once, or raise HomeBusy naming the owner. Raises StorageError on a read-only home."""
@@ -26,15 +59,13 @@ class HomeLock:
                 f"cannot write in {self.path.parent}: {error.strerror}",
                 "Make the folder writable, or choose another with PALMCLAW_HOME.",
             ) from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            owner = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
+        if not _locked(descriptor):
+            owner = _owner(descriptor)
             os.close(descriptor)
             raise HomeBusy(
                 f"{self.path.parent} is in use by {owner or 'another process'}",
                 "Finish there first, or set PALMCLAW_HOME to use another home.",
-            ) from error
+            )
         self._descriptor = descriptor
         with suppress(OSError):  # a full disk: the lock holds, only the owner's name is missing
             os.ftruncate(descriptor, 0)
@@ -47,3 +78,18 @@ class HomeLock:
                 os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
             self._descriptor = -1
+
+
+def _locked(descriptor: int) -> bool:
+    for pause in _PAUSES:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(pause)
+        else:
+            return True
+    return False
+
+
+def _owner(descriptor: int) -> str:
+    return os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()

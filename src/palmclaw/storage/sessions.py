@@ -2,17 +2,23 @@
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, SessionNotFound
-from palmclaw.core.events import TurnEnded
+from palmclaw.core.events import Stop, TurnEnded
 from palmclaw.core.messages import Message, Role, Text, utc_now
-from palmclaw.core.ports import Inbound, OpenTurn, Snapshot, Tail
+from palmclaw.core.ports import Snapshot, Tail
+from palmclaw.core.records import Before, Beginning, Due, OpenTurn, Resume, Superseded
 from palmclaw.core.text import whole
+from palmclaw.core.traffic import Fate, Inbound, Outbound
 from palmclaw.core.wire import compact
+from palmclaw.storage.conversations import forget as unsearchable
 from palmclaw.storage.database import Database
+from palmclaw.storage.inbox import forget, mark, of_turn
+from palmclaw.storage.outbox import add as post
 
 CACHED_SESSIONS = 8
 CACHED_MESSAGES = 1_000
@@ -20,7 +26,10 @@ CACHED_MESSAGES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """One line of the list of sessions. Times are ISO 8601 in UTC; tokens are summed over all turns."""
+    """One line of the list of sessions. Times are ISO 8601 in UTC; tokens are summed over all turns.
+
+    `parent` is the session that a sub-agent's works for.
+    """
 
     id: str
     title: str
@@ -30,6 +39,7 @@ class SessionInfo:
     turns: int
     input: int
     output: int
+    parent: str = ""
 
 
 @dataclass(slots=True)
@@ -40,33 +50,57 @@ class Sessions:
     _tails: dict[str, tuple[int, list[Message]]] = field(default_factory=dict)
     _snapshots: dict[str, Snapshot] = field(default_factory=dict)
 
-    async def begin(self, turn: str, inbound: Inbound, message: Message, model: str) -> None:
-        """Store a turn and the message that started it, creating the session if need be."""
+    async def before(self, session: str) -> Before:
+        """What must be known before a turn begins."""
+        row = await self.database.run(lambda db: db.execute(_BEFORE, {"session": session}).fetchone())
+        return Before(row[0] or "", row[1] == Stop.CANCELLED, bool(row[2]))
+
+    async def begin(self, beginning: Beginning) -> None:
+        """Store a turn and the messages that started it, creating the session if need be; mark their inbox rows."""
+        at, last = _now(), beginning.last
+        begun = compact([encode(i) for i in beginning.inbounds])
+
+        def work(db: sqlite3.Connection) -> int:
+            title = " ".join(beginning.messages[0].text.split())[:60] if beginning.messages else ""
+            db.execute(_NEW_SESSION, (last.session, title, at, at))
+            db.execute("UPDATE session SET title=? WHERE id=? AND title=''", (title, last.session))
+            row = (beginning.turn, last.session, last.origin, last.sender, beginning.model, at, beginning.continues)
+            db.execute(_NEW_TURN, (*row, whole(begun)))
+            if beginning.continues:
+                db.execute("UPDATE turn SET resume='done' WHERE id=?", (beginning.continues,))
+                return -1
+            mark(db, beginning.inbox[:1], Fate.STARTED, beginning.turn)
+            mark(db, beginning.inbox[1:], Fate.MERGED, beginning.turn)
+            mark(db, beginning.summarized, Fate.MERGED, beginning.turn)
+            return min(_append(db, last.session, beginning.turn, m, at) for m in beginning.messages)
+
+        position = await self.database.run(work)
+        for offset, message in enumerate(beginning.messages):
+            self._remember(last.session, position + offset, message)
+
+    async def append(
+        self, session: str, turn: str, message: Message, *, inbox: int = 0, posts: Sequence[Outbound] = ()
+    ) -> None:
+        """Add one message to the log, with what is to be sent of it and the inbox row that it was."""
         at = _now()
 
         def work(db: sqlite3.Connection) -> int:
-            title = " ".join(message.text.split())[:60]
-            db.execute(_NEW_SESSION, (inbound.session, title, at, at))
-            db.execute("UPDATE session SET title=? WHERE id=? AND title=''", (title, inbound.session))
-            db.execute(
-                "INSERT INTO turn (id, session, origin, sender, model, state, started) VALUES (?,?,?,?,?,'running',?)",
-                (turn, inbound.session, inbound.origin, inbound.sender, model, at),
-            )
-            return _append(db, inbound.session, turn, message, at)
+            if turn and db.execute("SELECT 1 FROM turn WHERE id=? AND state='running'", (turn,)).fetchone() is None:
+                raise Superseded(f"turn {turn} of {session} is over; what it still had to say is not kept")
+            if inbox:
+                mark(db, (inbox,), Fate.STEERED, turn)
+            if posts:
+                post(db, session, turn, posts, at)
+            return _append(db, session, turn, message, at)
 
-        self._remember(inbound.session, await self.database.run(work), message)
-
-    async def append(self, session: str, turn: str, message: Message) -> None:
-        """Add one message to the log."""
-        at = _now()
         try:
-            position = await self.database.run(lambda db: _append(db, session, turn, message, at))
+            position = await self.database.run(work)
         except BaseException:  # it may be stored all the same: what is in memory is no longer the log
             self._tails.pop(session, None)
             raise
         self._remember(session, position, message)
 
-    async def end(self, turn: str, ended: TurnEnded, state: str = "ended") -> None:
+    async def end(self, turn: str, ended: TurnEnded, state: str = "ended", resume: str = Resume.NO) -> None:
         """Close a turn with its outcome and what it cost: by the ledger, where that knows of any request of it."""
         error = json.dumps(encode(ended.error), ensure_ascii=False) if ended.error else ""
         use = ended.usage
@@ -75,7 +109,7 @@ class Sessions:
         def work(db: sqlite3.Connection) -> None:
             counted = db.execute(_COUNTED, (turn,)).fetchone()
             values = counted if counted[0] else told
-            db.execute(_END, (*values, state, ended.stop, error, _now(), turn))
+            db.execute(_END, (*values, state, ended.stop, error, _now(), resume, resume, turn))
 
         await self.database.run(work)
 
@@ -106,6 +140,19 @@ class Sessions:
 
         await self.database.run(work)
 
+    async def begin_anew(self, session: str) -> None:
+        """What lies before is kept, but no model reads it any more."""
+        at = _now()
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(_NEW_SESSION, (session, "", at, at))
+            db.execute("DELETE FROM snapshot WHERE session=?", (session,))
+            db.execute(_ANEW, {"session": session})
+
+        await self.database.run(work)
+        self._tails.pop(session, None)
+        self._snapshots.pop(session, None)
+
     async def snapshot(self, session: str) -> Snapshot | None:
         """What the session's requests began with."""
         if session in self._snapshots:
@@ -128,14 +175,13 @@ class Sessions:
         def work(db: sqlite3.Connection) -> list[Message]:
             if db.execute("SELECT 1 FROM session WHERE id=?", (session,)).fetchone() is None:
                 raise SessionNotFound(f"there is no session named {session!r}")
-            return _tail(db, session, -1)[1]
+            return _whole(db, session)
 
         return tuple(await self.database.run(work))
 
     async def refers_to(self, media_id: str) -> bool:
-        """Whether any message of any session has this attachment."""
-        query = "SELECT 1 FROM message WHERE instr(body, ?) LIMIT 1"
-        return await self.database.run(lambda db: db.execute(query, (media_id,)).fetchone() is not None)
+        """Whether any message of any session has this attachment, or one that still waits."""
+        return await self.database.run(lambda db: db.execute(_REFERS, {"media": media_id}).fetchone() is not None)
 
     async def listed(self) -> tuple[SessionInfo, ...]:
         """All sessions, the last used first."""
@@ -149,17 +195,29 @@ class Sessions:
             if db.execute("DELETE FROM session WHERE id=?", (session,)).rowcount == 0:
                 raise SessionNotFound(f"there is no session named {session!r}")
             db.execute("DELETE FROM approval WHERE session=? AND answer<>'always'", (session,))
+            db.execute("DELETE FROM outbox WHERE session=?", (session,))
+            db.execute("DELETE FROM question WHERE session=?", (session,))
+            forget(db, session)
+            unsearchable(db, session)
 
         await self.database.run(work)
         self._tails.pop(session, None)
         self._snapshots.pop(session, None)
 
-    async def open_turns(self) -> tuple[OpenTurn, ...]:
+    async def open_turns(self, session: str = "") -> tuple[OpenTurn, ...]:
         """The turns that were running when the last process died, oldest first."""
 
         def work(db: sqlite3.Connection) -> list[OpenTurn]:
-            turns = db.execute("SELECT id, session FROM turn WHERE state='running' ORDER BY started").fetchall()
-            return [OpenTurn(turn, session, _of_turn(db, turn)) for turn, session in turns]
+            return [_open_turn(db, row) for row in db.execute(_OPEN, {"session": session}).fetchall()]
+
+        return tuple(await self.database.run(work))
+
+    async def due(self, session: str = "") -> tuple[Due, ...]:
+        """The broken turns that are to be gone on with, the oldest first."""
+
+        def work(db: sqlite3.Connection) -> list[Due]:
+            rows = db.execute(_DUE, {"session": session}).fetchall()
+            return [Due(turn, _inbounds(begun), of_turn(db, turn)) for turn, begun in rows]
 
         return tuple(await self.database.run(work))
 
@@ -189,13 +247,43 @@ FROM request WHERE turn=?
 """
 _END = """
 UPDATE turn SET requests=?, input=?, output=?, cached=?, reasoning=?, estimated=?, cache_write=?, state=?, stop=?,
-                error=?, ended=? WHERE id=?
+                error=?, ended=?,
+                resume=CASE WHEN resume='person' AND ?='due' THEN 'person' ELSE ? END WHERE id=?
+"""
+_BEFORE = """
+SELECT (SELECT model FROM session WHERE id=:session),
+       (SELECT t.stop FROM message m JOIN turn t ON t.id = m.turn
+        WHERE m.session=:session ORDER BY m.position DESC LIMIT 1),
+       EXISTS (SELECT 1 FROM turn WHERE session=:session AND state='running')
+"""
+_NEW_TURN = """
+INSERT INTO turn (id, session, origin, sender, model, state, started, continues, begun)
+VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?)
+"""
+_OPEN = """
+SELECT id, session, continues, resume, begun FROM turn
+WHERE state='running' AND :session IN ('', session) ORDER BY started, id
+"""
+_DUE = "SELECT id, begun FROM turn WHERE resume='due' AND :session IN ('', session) ORDER BY started, id"
+_TAIL = """
+SELECT position, body FROM message WHERE session=:session
+AND position >= (SELECT since FROM session WHERE id=:session)
+AND position >= min((SELECT max(position) FROM message WHERE session=:session) - :count + 1,
+                    (SELECT coalesce(max(position), 0) FROM message WHERE session=:session AND role='user'))
+ORDER BY position
+"""
+_ANEW = """
+UPDATE session SET since=(SELECT coalesce(max(position) + 1, 0) FROM message WHERE session=:session) WHERE id=:session
+"""
+_REFERS = """
+SELECT 1 FROM message WHERE instr(body, :media) UNION ALL
+SELECT 1 FROM inbox WHERE state IN ('waiting', 'summarized') AND instr(body, :media) LIMIT 1
 """
 _NEW_SESSION = "INSERT OR IGNORE INTO session (id, title, created, updated) VALUES (?, ?, ?, ?)"
 _LIST = """
 SELECT s.id, s.title, s.created, s.updated,
        (SELECT count(*) FROM message m WHERE m.session = s.id),
-       count(t.id), coalesce(sum(t.input), 0), coalesce(sum(t.output), 0)
+       count(t.id), coalesce(sum(t.input), 0), coalesce(sum(t.output), 0), s.parent
 FROM session s LEFT JOIN turn t ON t.session = s.id
 GROUP BY s.id ORDER BY s.updated DESC
 """
@@ -225,18 +313,28 @@ def _user_at(messages: list[Message], count: int) -> int | None:
 
 
 def _tail(db: sqlite3.Connection, session: str, count: int) -> tuple[int, list[Message]]:
-    query = (
-        "SELECT position, body FROM message WHERE session=:session AND position >= min("
-        "(SELECT max(position) FROM message WHERE session=:session) - :count + 1,"
-        "(SELECT coalesce(max(position), 0) FROM message WHERE session=:session AND role='user')) ORDER BY position"
-    )
-    rows = db.execute(query, {"session": session, "count": count if count >= 0 else 1 << 60}).fetchall()
+    rows = db.execute(_TAIL, {"session": session, "count": count}).fetchall()
     return (rows[0][0] if rows else 0), _messages(row[1] for row in rows)
+
+
+def _whole(db: sqlite3.Connection, session: str) -> list[Message]:
+    rows = db.execute("SELECT body FROM message WHERE session=? ORDER BY position", (session,)).fetchall()
+    return _messages(row[0] for row in rows)
 
 
 def _of_turn(db: sqlite3.Connection, turn: str) -> tuple[Message, ...]:
     rows = db.execute("SELECT body FROM message WHERE turn=? ORDER BY position", (turn,)).fetchall()
     return tuple(_messages(row[0] for row in rows))
+
+
+def _open_turn(db: sqlite3.Connection, row: tuple[str, str, str, str, str]) -> OpenTurn:
+    turn, session, continues, resume, begun = row
+    address = _inbounds(begun)[-1].address if begun else None
+    return OpenTurn(turn, session, _of_turn(db, turn), bool(continues), resume == Resume.PERSON, address)
+
+
+def _inbounds(begun: str) -> tuple[Inbound, ...]:
+    return tuple(decode(Inbound, i) for i in json.loads(begun))
 
 
 def _messages(bodies: Any) -> list[Message]:

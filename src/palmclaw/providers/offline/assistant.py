@@ -61,7 +61,8 @@ def _halt(talk: Talk, at: int) -> Halt:
         answer = before.question.understood(exchange.text)
         if answer is not None:
             return played(before.script, exchange.results, talk.tools, answer)
-    return played(_begun(talk, exchange.text), exchange.results, talk.tools)
+    texts = (*exchange.earlier, exchange.text)
+    return played(_one_after_the_other([_begun(talk, text) for text in texts]), exchange.results, talk.tools)
 
 
 def _begun(talk: Talk, text: str) -> Script:

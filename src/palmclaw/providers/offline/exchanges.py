@@ -1,20 +1,25 @@
 """The conversation as the assistant sees it: what the person said, and what came of it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from palmclaw.core.messages import Message, Role, ToolResult
+from palmclaw.core.session import is_further
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One user message, the results behind it and the last words said to it."""
+    """One user message, the results behind it and the last words said to it.
+
+    `earlier` are messages of the same turn that had no answer of their own when this one came.
+    """
 
     text: str
     at: datetime
     results: tuple[ToolResult, ...] = ()
     said: str = ""
+    earlier: tuple[str, ...] = ()
 
     @property
     def asks(self) -> bool:
@@ -27,9 +32,13 @@ def exchanges(messages: Iterable[Message]) -> tuple[Exchange, ...]:
     found: list[Exchange] = []
     for message in messages:
         if message.role is Role.USER and message.text.strip():
-            found.append(Exchange(message.text.strip(), message.at))
+            new = Exchange(message.text.strip(), message.at)
+            if found and not found[-1].said and is_further(message):
+                before = found.pop()
+                new = replace(new, results=before.results, earlier=(*before.earlier, before.text))
+            found.append(new)
         elif found:
             last = found[-1]
             said = message.text if message.role is Role.ASSISTANT and message.text.strip() else last.said
-            found[-1] = Exchange(last.text, last.at, last.results + message.results, said)
+            found[-1] = replace(last, results=last.results + message.results, said=said)
     return tuple(found)

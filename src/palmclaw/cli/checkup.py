@@ -1,0 +1,137 @@
+"""What `palmclaw doctor` looks at in the runtime: who serves, what a crash left, what did not arrive."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from palmclaw.app import App
+from palmclaw.cli.reaching import GONE, attached
+from palmclaw.core.errors import StorageError
+from palmclaw.core.ports import OutboxRow, OutboxState
+from palmclaw.core.runtime import Status
+from palmclaw.core.text import visible
+from palmclaw.runtime.access import Access
+from palmclaw.storage.brokenoff import BrokenOffTurns
+from palmclaw.storage.database import Database
+from palmclaw.storage.lock import SERVING, HomeLock
+from palmclaw.storage.logfile import LIMIT
+from palmclaw.storage.outbox import Outbox
+from palmclaw.storage.people import KnownPeople
+
+T = TypeVar("T")
+SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check: what was looked at, whether it is well, and what to do when it is not.
+
+    `is_news`: nothing is broken, but the person should know.
+    """
+
+    name: str
+    ok: bool
+    text: str
+    mend: str = ""
+    is_news: bool = False
+
+
+def home(app: App) -> Finding:
+    """A gateway may have it; any other process is in the way of one."""
+    lock = HomeLock(app.home.lock)
+    holder = lock.holder()
+    if holder is not None and holder.purpose == SERVING:
+        return Finding("home", True, f"{app.home.root} is served by process {holder.pid}")
+    lock.acquire("doctor")
+    lock.release()
+    return Finding("home", True, f"{app.home.root} is writable and not in use")
+
+
+def gateway(app: App) -> Finding:
+    """Whether one runs, and what it found when it started."""
+    found = asyncio.run(_status(app))
+    holder = HomeLock(app.home.lock).holder()
+    if found is None and holder is not None and holder.purpose == SERVING:
+        return Finding("gateway", False, f"process {holder.pid} does not answer", "palmclaw logs, then palmclaw stop")
+    if found is None:
+        return Finding("gateway", True, "none runs: each command works by itself", "palmclaw serve --background")
+    silent = [f"{name}: {visible(problem)}" for name, problem in (found.channels or {}).items() if problem]
+    if silent:
+        return Finding("gateway", False, f"process {found.pid}; {'; '.join(silent)}", "See: palmclaw logs")
+    text = f"process {found.pid}, {found.memory // 1_000_000} MB"
+    if found.findings:
+        text += f"; its start found: {'; '.join(visible(f) for f in found.findings)}"
+    return Finding("gateway", True, text, is_news=bool(found.findings))
+
+
+def unfinished(app: App) -> Finding:
+    """Turns that a crash broke off: those that wait for the person, and those that the next start will see to."""
+    waiting = [t for t in _read(app, lambda db: BrokenOffTurns(db).unfinished()) if t.resume == "person"]
+    if waiting:
+        names = ", ".join(dict.fromkeys(visible(t.session) for t in waiting))
+        mend = f'Say so, or something else, there: palmclaw chat --session {waiting[0].session} "go on"'
+        return Finding("unfinished", True, f"broken off, and not gone on with by itself: {names}", mend, is_news=True)
+    nobody_runs = HomeLock(app.home.lock).holder() is None
+    if nobody_runs and (left := _read(app, lambda db: BrokenOffTurns(db).open())):
+        text = f"{len(left)} turns were broken off; the next start closes them and goes on"
+        return Finding("unfinished", True, text, "palmclaw serve --background, or palmclaw chat", is_news=True)
+    return Finding("unfinished", True, "no turn waits for you")
+
+
+def outbox(app: App) -> Finding:
+    """Messages to chat apps that failed, or of which nobody knows."""
+    troubles = _read(app, lambda db: Outbox(db).troubles())
+    if not troubles:
+        return Finding("outbox", True, "every message has arrived or is on its way")
+    lines = "; ".join(_trouble(row) for row in troubles[-SHOWN:])
+    counts = [sum(r.state is state for r in troubles) for state in (OutboxState.FAILED, OutboxState.UNKNOWN)]
+    text = f"{counts[0]} failed, {counts[1]} may have arrived or not: {lines}"
+    return Finding("outbox", True, text, "Look in the chat; what is missing must be said again.", is_news=True)
+
+
+def channels(app: App) -> Finding:
+    """Chat apps in which nobody may speak."""
+    settings = {name: channel.access for name, channel in app.settings.channels.items()}
+    silent = _read(app, lambda db: Access(settings, KnownPeople(db)).findings())
+    if not silent:
+        return Finding("channels", True, ", ".join(settings) or "none is set up")
+    name, _, way_in = silent[0].partition(": ")
+    return Finding("channels", False, name, way_in)
+
+
+def log(app: App) -> Finding:
+    """The log is put aside when it has grown; one that was not must be looked at."""
+    files = (app.home.log, app.home.log.with_name(f"{app.home.log.name}.1"))
+    size = sum(path.stat().st_size for path in files if path.exists())
+    is_large = size > 3 * LIMIT
+    return Finding("log", not is_large, f"{size // 1_000:,} kB", f"Look into it: {app.home.log}" if is_large else "")
+
+
+def _trouble(row: OutboxRow) -> str:
+    to = row.outbound.address
+    beginning = visible(" ".join(row.outbound.text.split())[:30])
+    return f"{row.state.value} {row.created[:16].replace('T', ' ')} to {visible(to.session)} “{beginning}”"
+
+
+def _read(app: App, look: Callable[[Database], Awaitable[T]]) -> T:
+    async def reading() -> T:
+        database = Database(app.home.database, readonly=True)
+        try:
+            return await look(database)
+        finally:
+            await database.close()
+
+    return asyncio.run(reading())
+
+
+async def _status(app: App) -> Status | None:
+    async with attached(app.home) as remote:
+        if remote is None:
+            return None
+        try:
+            return await remote.status()
+        except StorageError as error:
+            if error.code != GONE:
+                raise
+            return None

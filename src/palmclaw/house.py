@@ -1,0 +1,222 @@
+"""The runtime put together: opened by whoever owns the home, a conversation or the gateway."""
+
+import logging
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+
+from palmclaw.agent.context import stamped
+from palmclaw.agent.toolbox import Ports
+from palmclaw.app import App
+from palmclaw.core.channels import Channel
+from palmclaw.core.desks import CONVERSATIONS, CREW
+from palmclaw.core.device import DEVICE
+from palmclaw.core.events import ApprovalAnswered, ApprovalAsked, Happening, TurnEnded
+from palmclaw.core.messages import Message
+from palmclaw.core.ports import CLOCK, LIMITS, ROUTES
+from palmclaw.core.records import OpenTurn
+from palmclaw.core.session import JOINED
+from palmclaw.core.tools import Service
+from palmclaw.core.traffic import Address, Inbound, Origin, Outbound, Receipt
+from palmclaw.guard.marks import MARKS, Marks
+from palmclaw.guard.processes import PROCESSES, Processes
+from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
+from palmclaw.kits import Bench, Kit
+from palmclaw.runtime.access import Access
+from palmclaw.runtime.approvals import Desk
+from palmclaw.runtime.bindings import agent_for, session_for
+from palmclaw.runtime.conversations import SpokenHere
+from palmclaw.runtime.delivery import Delivery
+from palmclaw.runtime.feed import Feed
+from palmclaw.runtime.gateway import Gateway, Stores
+from palmclaw.runtime.lane import House
+from palmclaw.runtime.lanes import Lanes
+from palmclaw.runtime.orders import Orders
+from palmclaw.runtime.reception import Reception
+from palmclaw.runtime.slots import Slots
+from palmclaw.runtime.subagents import Subagents
+from palmclaw.runtime.turns import Silent, Turns, Voice, Work, entry
+from palmclaw.runtime.words import Words, language
+from palmclaw.storage.conversations import ConversationRecords
+from palmclaw.storage.crew import CrewRecords
+from palmclaw.storage.inbox import Inbox
+from palmclaw.storage.journal import Approvals, CallJournal
+from palmclaw.storage.lock import SERVING, HomeLock
+from palmclaw.storage.logfile import LogFile
+from palmclaw.storage.media import MediaFolder
+from palmclaw.storage.outbox import Outbox
+from palmclaw.storage.people import KnownPeople
+from palmclaw.storage.questions import Questions
+from palmclaw.storage.sessions import Sessions
+
+GRACE = 5.0
+"""Seconds that running turns have when the gateway ends."""
+
+
+@asynccontextmanager
+async def opened(app: App, purpose: str = "chat", session: str = "") -> AsyncIterator[Gateway]:
+    """Own the home, close what a crash left open, and be ready: for one session, or for all there are.
+
+    Raises ConfigError, HomeBusy, StorageError.
+    """
+    async with AsyncExitStack() as stack:
+        await _owned(app, purpose, stack)
+        made = Rooms(app, {})
+        gateway = made.gateway(stack)
+        await gateway.start(session)
+        yield gateway
+
+
+@asynccontextmanager
+async def gateway(app: App, channels: Mapping[str, Channel] | None = None) -> AsyncIterator[Gateway]:
+    """The runtime of `palmclaw serve`: every session, every channel; at the end running turns have some seconds."""
+    channels = app.channels() if channels is None else channels
+    async with AsyncExitStack() as stack:
+        await _owned(app, SERVING, stack)
+        made = Rooms(app, channels)
+        for channel in channels.values():
+            stack.push_async_callback(channel.close)
+        gateway = made.gateway(stack)
+        stack.push_async_callback(made.delivery.close)
+        stack.push_async_callback(gateway.close, GRACE)
+        await gateway.start()
+        await made.crew.recover()
+        await made.delivery.start()
+        made.reception = made.met(gateway)
+        stack.push_async_callback(made.reception.close)
+        await made.reception.start()
+        yield gateway
+
+
+async def _owned(app: App, purpose: str, stack: AsyncExitStack) -> None:
+    """Hold the home and open its database until the stack is left."""
+    services = app.services
+    services.provider(services.chosen("").service)  # what is wrong with it is said before anything is opened
+    lock = HomeLock(app.home.lock)
+    lock.acquire(purpose)
+    stack.callback(lock.release)
+    app.database = app.opening(app.home.database)
+    stack.push_async_callback(app.database.close)
+    stack.push_async_callback(app.models().close)
+    _log_to(app)
+
+
+class Rooms:
+    """The parts that must know of each other while they are introduced."""
+
+    def __init__(self, app: App, channels: Mapping[str, Channel]) -> None:
+        self.app = app
+        self.channels = channels
+        self.sessions = Sessions(app.database)
+        self.feed = Feed()
+        delivering = {name: settings.delivery for name, settings in app.settings.channels.items()}
+        self.delivery = Delivery(Outbox(app.database), channels, delivering, self.publish)
+        self.words = Words(language(app.environ))
+        self.reception: Reception | None = None
+        self.crew: Subagents
+
+    def gateway(self, stack: AsyncExitStack) -> Gateway:
+        """The runtime, not yet started; the stack ends it."""
+        app, database, limits = self.app, self.app.database, self.app.settings.limits
+        grants, inbox, journal, processes = Approvals(database), Inbox(database), CallJournal(database), Processes()
+        stack.push_async_callback(processes.close)
+        desk = Desk(Questions(database), limits.approval_seconds, self.anybody)
+        marks, desks = Marks(app.home.marks), dict[Service[Any], Any]()
+
+        def granted(kit: Kit, workspace: Workspace) -> dict[Service[Any], Any]:
+            return {**_granted(app, kit, workspace), MARKS: marks, PROCESSES: processes, **desks}
+
+        ports = Ports(desk, grants, app.device, journal)
+        bench = Bench(app.kits, limits, ports, app.models(), self.sessions, app, granted)
+        model = str(app.services.chosen(""))
+        turns = Turns(self.sessions, journal, app.device, bench.agent, model, bench.default, self.sorry)
+        house = House(turns, Slots(limits.turns), self.publish, self.voice, self.entry, self.over)
+        lanes = Lanes(house, inbox, app.settings.queue)
+        desk.while_asking = lanes.lent
+        stores = Stores(self.sessions, inbox, MediaFolder(app.home.media), grants)
+        orders = Orders(self.words, self.model, app.exactly)
+        made = Gateway(stores, turns, lanes, self.feed, desk, orders, reply=self.reply)
+        self.crew = Subagents(CrewRecords(database), self.sessions, app.kits.limits, made.take, made.enter)
+        bench.charge = self.crew.charge
+        store = ConversationRecords(database)
+        desks[CREW] = self.crew
+        desks[CONVERSATIONS] = SpokenHere(store, self.sessions, lanes, self.delivery, self.publish, self.session_of)
+        stack.push_async_callback(made.close)
+        return made
+
+    def met(self, gateway: Gateway) -> Reception:
+        """Where the channels meet the gateway."""
+        settings = self.app.settings
+        access = Access({n: c.access for n, c in settings.channels.items()}, KnownPeople(self.app.database), self.words)
+        return Reception(gateway, access, self.delivery, self.channels, settings.agents, self.words)
+
+    def session_of(self, address: Address) -> str:
+        """The session of a chat. Raises ConfigError where no agent talks there."""
+        return session_for(agent_for(address, self.app.settings.agents), address)
+
+    def publish(self, session: str, turn: str, event: Happening) -> None:
+        """Tell all who listen; a sub-agent's questions are heard in its parent's conversation too."""
+        self.feed.publish(session, turn, event)
+        parent = self.crew.parent(session)
+        if parent and isinstance(event, ApprovalAsked | ApprovalAnswered):
+            self.publish(parent, turn, event)
+        elif self.reception is not None:
+            self.reception.heard(session, event)
+
+    def anybody(self, session: str) -> bool:
+        """Whether anybody could answer a question there."""
+        has_place = self.reception is not None and self.reception.place(session) is not None
+        parent = self.crew.parent(session)
+        return has_place or self.feed.is_heard(session) or (bool(parent) and self.anybody(parent))
+
+    def voice(self, work: Work) -> Voice:
+        """Speaks where the answers go."""
+        inbound = work.last
+        if inbound.address is None:
+            return Silent()
+        is_job = inbound.origin is Origin.JOB
+        silent = is_job or inbound.group
+        return self.delivery.voice(inbound.address, work.session, work.id, may_be_silent=silent, may_be_dropped=is_job)
+
+    def entry(self, inbound: Inbound) -> Message:
+        """A message as it joins a running turn."""
+        return entry(inbound, stamped(inbound.text, self.app.device.now(), inbound.media, (JOINED,)))
+
+    def reply(self, receipt: Receipt, inbound: Inbound) -> Sequence[Outbound]:
+        """The answer to a command, on its way to where that came from."""
+        address = inbound.address
+        return self.delivery.pieces(address, receipt.text, f"inbox:{receipt.id}") if address else ()
+
+    def sorry(self, turn: OpenTurn) -> Sequence[Outbound]:
+        """What is said where the answers of a turn would have gone that broke twice."""
+        if turn.address is None:
+            return ()
+        return self.delivery.pieces(turn.address, self.words("crashed_twice"), f"sorry:{turn.id}")
+
+    async def over(self, work: Work, ended: TurnEnded) -> None:
+        """A turn has come to its end."""
+        await self.crew.over(work, ended)
+
+    async def model(self, session: str) -> str:
+        """The model that a session's next message goes to, in words."""
+        return str(self.app.services.chosen(await self.sessions.model(session)))
+
+
+def _granted(app: App, kit: Kit, workspace: Workspace) -> dict[Service[Any], Any]:
+    return {
+        DEVICE: app.device,
+        CLOCK: app.device,
+        ROUTES: kit.routes,
+        WORKSPACE: workspace,
+        LIMITS: app.settings.limits,
+        TRASH: app.home.trash,
+    }
+
+
+def _log_to(app: App) -> None:
+    """Bugs are written to a file of the home; the level can be raised by nobody but the owner of the code."""
+    root = logging.getLogger("palmclaw")
+    if not root.handlers:
+        handler = LogFile(app.home.log)
+        root.addHandler(handler)
+        root.propagate = False

@@ -1,0 +1,145 @@
+"""What an agent works with: its tools and their families, its policy, its model, and the folders of its session."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from palmclaw.agent.context import ModelFacts, SessionContext
+from palmclaw.agent.loop import Agent
+from palmclaw.agent.routing import ModuleRoutes
+from palmclaw.agent.toolbox import Ports, Toolbox
+from palmclaw.core.desks import Charge, CrewLimits
+from palmclaw.core.errors import ConfigError
+from palmclaw.core.limits import Limits
+from palmclaw.core.ports import Provider
+from palmclaw.core.tools import Module, Service, Tool
+from palmclaw.guard.workspace import Workspace
+from palmclaw.runtime.bindings import AgentSettings
+from palmclaw.runtime.turns import Work
+
+CHARGED = "charge"
+"""The family of the tools that a sub-agent was given by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kit:
+    """The tools that an agent may be offered, by family."""
+
+    policy: str
+    tools: Mapping[str, Tool]
+    modules: Mapping[str, Module]
+    routes: ModuleRoutes
+    disabled: tuple[str, ...] = ()
+    model: str = ""
+
+
+@dataclass(slots=True)
+class Kits:
+    """Kits by the agent's name; the unnamed agent has everything that is not disabled."""
+
+    tools: Mapping[str, Tool]
+    modules: Mapping[str, Module]
+    policy: str
+    agents: Mapping[str, AgentSettings] = field(default_factory=dict)
+    policies: Mapping[str, str] = field(default_factory=dict)
+    disabled: tuple[str, ...] = ()
+    limits: CrewLimits = CrewLimits()
+    _made: dict[str, Kit] = field(default_factory=dict)
+
+    def agent_of(self, session: str) -> str:
+        """The agent whose session this is, by its name; empty: the unnamed one, or none of several."""
+        name = session.partition(":")[0]
+        only = next(iter(self.agents), "") if len(self.agents) == 1 else ""
+        return name if name in self.agents else only
+
+    def chosen(self, session: str) -> str:
+        """As `agent_of`. Raises ConfigError where there are several and the session is none of theirs."""
+        found = self.agent_of(session)
+        if not found and self.agents:
+            names = ", ".join(self.agents)
+            raise ConfigError("agents", f"which agent has the session {session!r}?", f"Name one of {names} before it.")
+        return found
+
+    def of(self, name: str) -> Kit:
+        """The kit of an agent."""
+        if name not in self._made:
+            settings = self.agents.get(name, AgentSettings())
+            off = {*self.disabled, *settings.disabled}
+            if settings.tools:
+                off |= self.tools.keys() - set(settings.tools)
+            policy = self.policies.get(name, self.policy)
+            self._made[name] = self._kit(self._without(off), policy, tuple(sorted(off)), settings.model)
+        return self._made[name]
+
+    def charged(self, charge: Charge, name: str) -> Kit:
+        """The kit of a sub-agent: its parent's without what no sub-agent has, or of that only what it was given."""
+        whole = self.of(name)
+        never = {*whole.disabled, *self.limits.never}
+        if charge.depth < self.limits.depth:
+            never -= {"spawn"} - set(whole.disabled)
+        if not charge.tools:
+            return self._kit(self._without(never), whole.policy, tuple(sorted(never)), whole.model)
+        given = tuple(sorted(t for t in charge.tools if t in self.tools and t not in never))
+        off = tuple(sorted(self.tools.keys() - set(given)))
+        family = {CHARGED: Module(CHARGED, "", always=True, tools=given)}
+        return self._kit(family, whole.policy, off, whole.model)
+
+    def check(self) -> None:
+        """Whether every tool that an agent names is there. Raises ConfigError."""
+        for name, settings in self.agents.items():
+            for key, named in (("tools", settings.tools), ("disabled", settings.disabled)):
+                if unknown := sorted(set(named) - self.tools.keys()):
+                    raise ConfigError(
+                        f"agents.{name}.{key}", f"there is no tool named {', '.join(unknown)}", "palmclaw tools"
+                    )
+
+    def _without(self, off: set[str]) -> dict[str, Module]:
+        left = {n: replace(m, tools=tuple(t for t in m.tools if t not in off)) for n, m in self.modules.items()}
+        return {name: module for name, module in left.items() if module.tools}
+
+    def _kit(self, modules: Mapping[str, Module], policy: str, disabled: tuple[str, ...], model: str) -> Kit:
+        return Kit(policy, self.tools, modules, ModuleRoutes(modules, self.tools), disabled, model)
+
+
+class Places(Protocol):
+    """Where a session's files lie, and what its requests are built from."""
+
+    def workspace(self, session: str) -> Workspace: ...
+
+    def context(self, sessions: Any, facts: ModelFacts | None = None, kit: Kit | None = None) -> SessionContext: ...
+
+
+async def _nobodys(session: str) -> Charge | None:
+    return None
+
+
+@dataclass(slots=True)
+class Bench:
+    """Makes the agent for each turn. `charge` tells what a sub-agent was told; `granted` what its tools may use."""
+
+    kits: Kits
+    limits: Limits
+    ports: Ports
+    provider: Provider
+    log: Any
+    places: Places
+    granted: Callable[[Kit, Workspace], Mapping[Service[Any], Any]]
+    charge: Callable[[str], Awaitable[Charge | None]] = _nobodys
+
+    async def agent(self, work: Work) -> Agent:
+        """The agent that does this work; a sub-agent has the folders of the session that began it."""
+        charge, root = await self.charge(work.session), work.session
+        above = charge
+        while above is not None:
+            root = above.parent
+            above = await self.charge(root)
+        name = self.kits.chosen(root)
+        kit = self.kits.charged(charge, name) if charge else self.kits.of(name)
+        limits = replace(self.limits, rounds=min(charge.rounds, self.limits.rounds)) if charge else self.limits
+        workspace = self.places.workspace(root)
+        toolbox = Toolbox(kit.tools, workspace, self.ports, limits, self.granted(kit, workspace), kit.disabled)
+        return Agent(self.provider, self.places.context(self.log, kit=kit), toolbox, limits)
+
+    def default(self, work: Work) -> str:
+        """The model of the agent that does this work; empty: the configured one."""
+        return self.kits.of(self.kits.agent_of(work.session)).model

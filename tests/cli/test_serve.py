@@ -1,0 +1,319 @@
+"""serve, status, stop and logs, as a person uses them."""
+
+import asyncio
+import itertools
+import json
+import logging
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from palmclaw import __version__
+from palmclaw.cli.gateway_words import CHINESE, ENGLISH
+from palmclaw.cli.logs import added_lines, last_lines
+from palmclaw.cli.main import cli
+from palmclaw.cli.process import Ending, status_lines
+from palmclaw.cli.serve import served
+from palmclaw.cli.texts import texts
+from palmclaw.core.errors import HomeBusy, StorageError
+from palmclaw.core.runtime import Lane, Status
+from palmclaw.core.traffic import Inbound
+from palmclaw.paths import Home
+from palmclaw.storage.lock import HomeLock
+from palmclaw.storage.process import read, this_process, written
+from palmclaw.web.client import RemoteRuntime, attach
+from tests.children import bare
+from tests.servers.desk_runtime import NOW, DeskRuntime, desk
+from tests.servers.gateways import Gateways, gateways
+
+WORDS = texts({}, ENGLISH, CHINESE)
+SERVING = "PalmClaw {version} serves {home} (process {pid}).\nCtrl-C ends it.\n"
+ENDING = "Ending: no new messages; running turns have a few seconds. Once more ends at once.\n"
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Gateways]:
+    with gateways(tmp_path / "home") as found:
+        yield found
+
+
+async def there(home: Home) -> RemoteRuntime:
+    """The gateway of this home, which is just starting."""
+    while (found := await attach(home, 0.0)) is None:
+        await asyncio.sleep(0.01)
+    return found
+
+
+# serve
+
+
+async def test_it_says_what_it_does_and_ends_when_it_is_asked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, runtime = Home(tmp_path), DeskRuntime(findings=("1 turn had been broken off",))
+    serving = asyncio.create_task(served(home, lambda: desk(home, runtime), WORDS))
+    remote = await there(home)
+    gateway = read(home.gateway)
+    assert gateway is not None
+    assert (gateway.pid, gateway.version) == (os.getpid(), __version__)
+    logging.getLogger("aiohttp").warning("from a library")
+    await remote.shutdown()
+    await remote.close()
+    await serving
+    said = SERVING.format(version=__version__, home=tmp_path, pid=os.getpid())
+    assert capsys.readouterr() == ("", f"{said}· 1 turn had been broken off\n{ENDING}Ended.\n")
+    assert home.log.read_text().endswith("WARNING aiohttp from a library\n")
+    assert sorted(os.listdir(tmp_path)) == ["lock", "palmclaw.log"]
+    assert logging.getLogger().handlers == [h for h in logging.getLogger().handlers if "LogFile" not in repr(h)]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+async def test_a_signal_ends_it_in_good_order(tmp_path: Path, number: signal.Signals) -> None:
+    home, runtime = Home(tmp_path), DeskRuntime()
+    serving = asyncio.create_task(served(home, lambda: desk(home, runtime), WORDS))
+    remote = await there(home)
+    await remote.take(Inbound("main", "hang"))
+    os.kill(os.getpid(), number)
+    await serving
+    await remote.close()
+    assert (runtime.turns, runtime.closed.is_set()) == ({}, True)
+
+
+async def test_it_ends_with_its_runtime_whatever_that_ends_with(tmp_path: Path) -> None:
+    home, runtime = Home(tmp_path), DeskRuntime()
+    runtime.closed.set()
+    await served(home, lambda: desk(home, runtime), WORDS)
+
+    class Broken(DeskRuntime):
+        async def wait_closed(self) -> None:
+            raise StorageError("the database is damaged")
+
+    with pytest.raises(StorageError, match="damaged"):
+        await served(home, lambda: desk(home, Broken()), WORDS)
+    assert sorted(os.listdir(tmp_path)) == ["lock"]
+
+
+async def test_one_that_may_not_start_leaves_the_other_alone(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    serving = asyncio.create_task(served(home, lambda: desk(home), WORDS))
+    remote = await there(home)
+    with pytest.raises(HomeBusy, match=rf"process {os.getpid()} \(serve\)"):
+        await served(home, lambda: desk(home), WORDS)
+    assert (await remote.present()).pid == os.getpid()
+    await remote.shutdown()
+    await remote.close()
+    await serving
+
+
+def test_in_the_background_it_is_there_when_the_command_is_done(made: Gateways) -> None:
+    done = made.background()
+    assert (done.returncode, done.stderr) == (0, "It serves in the background. palmclaw status · logs · stop\n")
+    pid = int(done.stdout)
+    assert os.getsid(pid) == pid != os.getsid(0)
+    assert {os.readlink(f"/proc/{pid}/fd/{n}") for n in (1, 2)} == {str(made.home.log)}
+    assert os.readlink(f"/proc/{pid}/fd/0") == "/dev/null"
+    found = made.palmclaw("status")
+    assert (found.returncode, found.stdout.splitlines()[0]) == (0, f"PalmClaw {__version__}, process {pid}")
+    again = made.background()
+    busy = f"Error: {made.home.root} is in use by process {pid} (serve)"
+    assert (again.returncode, again.stdout, again.stderr.splitlines()[:2]) == (1, "", ["It did not start:", busy])
+    stopped = made.palmclaw("stop")
+    assert (stopped.returncode, stopped.stderr) == (0, "The gateway has ended.\n")
+    once_more = made.palmclaw("stop")
+    assert (once_more.returncode, once_more.stderr) == (0, "No gateway is running.\n")
+    assert made.palmclaw("logs").stdout.splitlines()[-1] == "Ended."
+
+
+def test_in_the_background_it_says_why_it_did_not_start(made: Gateways, tmp_path: Path) -> None:
+    done = made.background("broken")
+    assert (done.returncode, done.stderr) == (1, "It did not start:\nError: limits: is broken\nMend it.\n")
+    (tmp_path / "file").touch()
+    nowhere = Gateways(Home(tmp_path / "file" / "home")).background()
+    assert (nowhere.returncode, "cannot write in" in nowhere.stderr) == (1, True)
+
+
+# status
+
+
+def test_status_of_nothing_and_of_a_conversation(home_dir: Path) -> None:
+    runner, home = CliRunner(), Home(home_dir)
+    none = runner.invoke(cli, ["status"])
+    assert (none.exit_code, none.output) == (3, "No gateway is running.\n")
+    lock = HomeLock(home.lock)
+    lock.acquire("chat")
+    chat = runner.invoke(cli, ["status"])
+    assert (chat.exit_code, chat.output) == (
+        3,
+        f"No gateway is running; {home_dir} is in use by process {os.getpid()} (chat).\n",
+    )
+    told = json.loads(runner.invoke(cli, ["status", "--json"]).output)
+    assert told == {"running": False, "home": str(home_dir), "in_use_by": f"process {os.getpid()} (chat)"}
+    ended = runner.invoke(cli, ["stop"])
+    assert (ended.exit_code, ended.output) == (0, chat.output)
+    lock.release()
+
+
+def test_status_of_a_gateway_that_is_silent(made: Gateways) -> None:
+    child = made.start()
+    child.send_signal(signal.SIGSTOP)
+    silent = made.palmclaw("status")
+    assert (silent.returncode, silent.stdout) == (
+        1,
+        f"Process {child.pid} serves {made.home.root} but does not answer. To end it: palmclaw stop\n",
+    )
+
+
+STATUS = Status(
+    "1.0", 7, NOW, (Lane("main", "t", 0, NOW), Lane("tg:5", "", 2), Lane("a\x1b", "t", 1, "never")), 2, 2,
+    {"telegram": "", "slack": "no network"}, {"waiting": 2, "sent": 0}, 3, ("1 turn had been broken off",), 41_900_000,
+    ("serve", "job"),
+)  # fmt: skip
+
+
+def test_status_fits_a_narrow_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = list(status_lines(STATUS, WORDS))
+    at = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+    assert at.sub("NOW", "\n".join(lines)).splitlines() == [
+        "PalmClaw 1.0, process 7",
+        "since NOW, 41 MB",
+        "turns: 2 of 2 places taken",
+        "  main: at work since NOW",
+        "  tg:5: 2 waiting",
+        "  a⟨U+001B⟩: at work since never, 1",
+        "  waiting",
+        "telegram: connected",
+        "slack: no network",
+        "to be sent: 2 waiting",
+        "3 approvals wait for you",
+        "kept running by: serve, job",
+        "· 1 turn had been broken off",
+    ]
+    assert max(len(part) for line in lines for part in line.splitlines()) <= 40
+    assert len(list(status_lines(STATUS, texts({"LANG": "zh_CN"}, ENGLISH, CHINESE)))) == len(lines)
+
+
+def test_both_languages_have_the_same_words() -> None:
+    fields = re.compile(r"\{(\w+)\}")
+    assert {k: sorted(fields.findall(v)) for k, v in ENGLISH.items()} == {
+        k: sorted(fields.findall(v)) for k, v in CHINESE.items()
+    }
+
+
+# stop
+
+
+def ending(home: Home) -> int:
+    return asyncio.run(Ending(home, WORDS, asked=0.1, told=0.1).run())
+
+
+def test_one_that_takes_no_notice_is_told_and_ends(made: Gateways, capsys: pytest.CaptureFixture[str]) -> None:
+    child = made.start("3600")
+
+    async def occupy() -> None:
+        remote = await there(made.home)
+        await remote.take(Inbound("main", "hang"))
+        await remote.close()
+
+    asyncio.run(occupy())
+    assert ending(made.home) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"It does not answer: telling process {child.pid} to end …",
+        "The gateway has ended.",
+    ]
+    assert child.wait() == 128 + signal.SIGTERM
+
+
+def test_one_that_does_not_even_listen_is_killed(made: Gateways, capsys: pytest.CaptureFixture[str]) -> None:
+    child = made.start()
+    child.send_signal(signal.SIGSTOP)
+    assert ending(made.home) == 0
+    assert capsys.readouterr().err.splitlines() == [
+        f"It does not answer: telling process {child.pid} to end …",
+        f"Process {child.pid} had to be killed; the next start closes what it was doing.",
+    ]
+    assert child.wait() == -signal.SIGKILL
+    made.start()
+
+
+def test_nobody_is_killed_who_is_not_proved_to_be_the_gateway(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = "import sys, time; from pathlib import Path; from palmclaw.storage.lock import HomeLock\n"
+    code += "HomeLock(Path(sys.argv[1])).acquire('serve'); print('held', flush=True); time.sleep(600)"
+    home = Home(tmp_path)
+    pipe = subprocess.PIPE
+    holder = subprocess.Popen([sys.executable, "-c", code, str(home.lock)], stdout=pipe, text=True, env=bare())
+    assert holder.stdout is not None
+    holder.stdout.readline()
+    said = (
+        f"Process {holder.pid} holds {tmp_path}, but nothing proves that it is a gateway. If it is: kill {holder.pid}\n"
+    )
+    assert (ending(home), capsys.readouterr().err) == (1, said)
+    written(home.gateway, this_process())
+    assert (ending(home), capsys.readouterr().err) == (1, said)
+    assert holder.poll() is None
+    holder.kill()
+    holder.communicate()
+
+
+# logs
+
+
+def test_the_end_of_the_log_is_shown_also_across_its_two_files(home_dir: Path) -> None:
+    runner, log = CliRunner(), Home(home_dir).log
+    assert runner.invoke(cli, ["logs"]).output == "Nothing has been logged yet.\n"
+    home_dir.mkdir()
+    log.with_name("palmclaw.log.1").write_text("".join(f"old {n} {'嗨' * 50}\n" for n in range(2_000)))
+    log.write_text("a\nb\x1b[2J\n")
+    shown = runner.invoke(cli, ["logs", "-n", "3"]).output.splitlines()
+    assert [line[:8] for line in shown] == ["old 1999", "a", "b[2J"]
+    assert runner.invoke(cli, ["logs", "-n", "0"]).output == ""
+    assert len(last_lines(log, 1_500)) == 1_500
+    assert len(last_lines(log, 10_000)) == 2_002
+
+
+def test_what_is_added_is_shown_as_it_comes_also_in_a_log_begun_anew(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    acts: list[Callable[[], object]] = [
+        lambda: None,
+        lambda: log.write_text("one\ntw"),
+        lambda: _add(log, "o\n"),
+        lambda: (_add(log, "last\n"), log.rename(tmp_path / "log.1"), log.write_text("new\n")),
+        log.unlink,
+        lambda: log.write_text("again\n"),
+    ]
+    todo = iter(acts)
+
+    def pause(seconds: float) -> None:
+        next(todo)()
+
+    lines = added_lines(log, pause)
+    assert list(itertools.islice(lines, 5)) == ["one", "two", "last", "new", "again"]
+    lines.close()
+
+
+def _add(path: Path, text: str) -> int:
+    with path.open("a") as file:
+        return file.write(text)
+
+
+def test_what_was_there_before_is_not_shown_again(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("old\n")
+    lines = added_lines(log, lambda seconds: _add(log, "new\n"))
+    assert next(lines) == "new"
+    lines.close()
+
+
+def test_serving_loads_no_terminal_library() -> None:
+    code = "import palmclaw.cli.serve, palmclaw.web.server, sys; print('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], env=bare(), capture_output=True, text=True, check=True)
+    assert {"rich", "prompt_toolkit"} & set(done.stdout.split()) == set()
