@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from palmclaw import plugins
+from palmclaw import config, plugins
 from palmclaw.cli.main import COMMANDS
 
 ROOT = Path(__file__).parents[1]
@@ -152,3 +152,11 @@ def test_nothing_names_this_workplace() -> None:
             and path.exists()
         ):
             assert not forbidden.search(path.read_text("utf-8")), file
+
+
+@pytest.mark.parametrize("page", ["docs/messages.md"])
+def test_every_setting_that_is_shown_is_one(page: str) -> None:
+    shown = blocks(page, "toml")
+    assert shown
+    for block in shown:
+        config.decoded(tomllib.loads(block), Path("config.toml"))

@@ -826,6 +826,7 @@ async def test_q41_one_that_is_taken_back_while_it_joins_does_not_bar_the_way(tm
         await rig.ends()
         assert rig.turns() == [(a.id,)]
         assert await rig.said() == [("user", "A"), ("user", "C"), ("assistant", "ok")]
+        assert len(rig.model.requests) == 1
         assert await rig.rows() == {a.id: "started", b.id: "cancelled", c.id: "steered"}
         await rig.check_whole()
 

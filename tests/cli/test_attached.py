@@ -159,7 +159,9 @@ def test_a_gateway_that_ends_is_looked_for_again_with_the_next_message(place: Pl
     gateway.kill()
     t.shows("The gateway has ended.*›")
     place.terminal.script([{"text": "Went on.", "pause": 0.3}, {"text": "Both."}])
-    t.type("\r\x03second\r")
+    t.type("\r\x03")
+    t.shows("Press Ctrl-C again")
+    t.type("second\r")
     t.shows(r"goes on with what was broken off.*Both\..*tokens")
     t.type("\x04")
     assert t.ends() == 0

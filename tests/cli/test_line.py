@@ -98,6 +98,20 @@ async def test_ctrl_c_is_a_key_like_others(tmp_path: Path) -> None:
         assert (await reading, pressed) == ("done", [True, False])
 
 
+async def test_pressed_twice_on_an_empty_line_it_leaves(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (line, keys, _):
+        offers: list[None] = []
+        line.interrupted, line.offered = line.cancel, lambda: offers.append(None)
+        reading = await begun(line)
+        keys.send_text("abc\x03\x03d\r")  # throws away, offers, and then something is sent
+        assert (await reading, len(offers)) == ("d", 1)
+        reading = await begun(line)
+        keys.send_text("\x03\x03")
+        with pytest.raises(EOFError):
+            await reading
+        assert len(offers) == 2
+
+
 async def test_what_is_told_stands_above_the_line(tmp_path: Path) -> None:
     async with opened(tmp_path) as (line, keys, tty):
         stream = Above(tty)

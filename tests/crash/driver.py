@@ -14,7 +14,7 @@ import sys
 import tempfile
 from asyncio.subprocess import Process
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,13 +62,14 @@ class Report:
 
 @dataclass(slots=True)
 class Run:
-    """One home, its people, and whoever kills its gateways."""
+    """One home, its people, and whoever kills its gateways, half of them in one of these `windows`."""
 
     doomed: Doomed
     platform: ChatPlatform
     talk: Talk
     chance: Random
     report: Report
+    windows: Sequence[str] = WINDOWS
 
     async def kill(self) -> None:
         """Let a gateway live for a while, and note where it died."""
@@ -95,7 +96,7 @@ class Run:
 
     def _chosen(self) -> Death:
         """The window in which the fewest have died, soon or a little later, exactly there or a moment after it."""
-        rarest = min(WINDOWS, key=lambda w: (self.report.windows[w], self.chance.random()))
+        rarest = min(self.windows, key=lambda w: (self.report.windows[w], self.chance.random()))
         return Death(rarest, self.chance.randint(1, 4), self.chance.choice((0.0, self.chance.uniform(0, 0.001))))
 
     def _looked(self, began: str) -> tuple[int, int]:
@@ -171,9 +172,10 @@ _OPEN = (
 )
 
 
-async def run(folder: Path, kills: int, seed: int, without: str = "") -> Report:
+async def run(folder: Path, kills: int, seed: int, without: str = "", windows: Sequence[str] = WINDOWS) -> Report:
     """Kill so many gateways, then let everything come to rest; `without` switches a commit off."""
     async with _begun(folder, seed, without) as found:
+        found.windows = windows
         for _ in range(kills):
             await found.kill()
         await found.rest()

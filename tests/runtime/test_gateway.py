@@ -111,6 +111,7 @@ async def test_a_process_for_one_session_wakes_only_that_one(tmp_path: Path) -> 
     async with rigged(tmp_path, start="s") as rig:
         await rig.ends(2)
         assert {r.session for r in rig.model.requests} == {"s"}
+        assert rig.fates("s") == {2: ["waiting", "started"]}
         at_once = await asyncio.gather(*(rig.say(text, "t", mode=Mode.FOLLOWUP) for text in ("C", "D")))
         await rig.ends(4, "t")
         assert await rig.heard_by_model("t") == ["A", "B", "C", "D"]

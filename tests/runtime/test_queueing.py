@@ -235,6 +235,16 @@ def test_a_batch_without_a_message_that_was_taken_back() -> None:
     assert batch(Line()) == Batch()
 
 
+def test_what_is_left_of_several_kinds_comes_kind_by_kind() -> None:
+    guest = item(3, origin=Origin.OTHER)
+    line = Line((item(5), item(6)), (item(1), item(2), guest, item(4)))
+    taken = []
+    while (next_ := batch(line)) != Batch():
+        taken.append(next_.rows)
+        line = without(line, next_.rows)
+    assert taken == [(1, 2), (3,), (5, 4), (6,)]
+
+
 def test_what_is_left_has_the_least_trusted_of_its_senders() -> None:
     picture = (Media("m", "image/png"),)
     owner, guest = item(1, "a  long\nstory"), item(2, "x" * 200, origin=Origin.OTHER, sender="guest", media=picture)

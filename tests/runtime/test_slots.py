@@ -14,6 +14,10 @@ async def asked(slots: Slots) -> "asyncio.Task[Slot]":
     return task
 
 
+async def soon(task: "asyncio.Task[Slot]") -> Slot:
+    return await asyncio.wait_for(task, 10)
+
+
 async def moment() -> None:
     for _ in range(3):
         await asyncio.sleep(0)
@@ -25,11 +29,11 @@ async def test_places_are_given_in_the_order_of_asking() -> None:
     third, fourth = await asked(slots), await asked(slots)
     assert (slots.free, slots.awaited) == (0, 2)
     second.release()
-    assert await third == Slot(slots)
+    assert await soon(third) == Slot(slots)
     assert not fourth.done()
     first.release()
-    (await third).release()
-    (await fourth).release()
+    (await soon(third)).release()
+    (await soon(fourth)).release()
     assert (slots.free, slots.awaited) == (2, 0)
 
 
@@ -49,7 +53,7 @@ async def test_who_gives_up_waiting_is_passed_over() -> None:
     await moment()
     assert slots.awaited == 1
     slot.release()
-    (await next_).release()
+    (await soon(next_)).release()
     assert slots.free == 1
 
 
@@ -61,7 +65,7 @@ async def test_who_gives_up_in_the_moment_of_the_gift_hands_it_on() -> None:
     gone.cancel()
     with pytest.raises(asyncio.CancelledError):
         await gone
-    (await next_).release()
+    (await soon(next_)).release()
     assert (slots.free, slots.awaited) == (1, 0)
 
 

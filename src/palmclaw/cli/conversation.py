@@ -56,8 +56,8 @@ async def converse(talk: "Talk") -> int:
 
 async def _something(line: InputLine) -> str | None:
     """What is said next while nobody is there to hear it; None: goodbye."""
-    line.interrupted = lambda: None if line.clear() else line.leave()
-    with suppress(EOFError):
+    line.interrupted = line.cancel
+    with suppress(EOFError), line.held():
         while (text := await line.read()) not in FAREWELLS:
             if text:
                 return text
@@ -70,6 +70,7 @@ def _screened(talk: "Talk", line: InputLine) -> Iterator[None]:
     output = cast(TextIO, Above(sys.stdout))
     talk.shown, tail = above(talk.texts, output, line.redraw, quiet=talk.style.quiet)
     line.tail = tail.lines
+    line.offered = lambda: talk.note(talk.texts("leave"))
     loop = asyncio.get_running_loop()
     line.interrupted = lambda: os._exit(STOPPED)
     loop.add_signal_handler(signal.SIGINT, lambda: line.interrupted())
@@ -96,7 +97,6 @@ class Conversation:
     _asking: "asyncio.Task[Answer] | None" = None
     _asked: Asked | None = None
     _stopping: "asyncio.Task[object] | None" = None
-    _is_leaving: bool = False
     _has_left: bool = False
 
     def __post_init__(self) -> None:
@@ -120,7 +120,8 @@ class Conversation:
         self._sending = asyncio.create_task(self._send())
         self._sending.add_done_callback(lambda task: self.line.give_way())
         try:
-            self._has_left = await self._read()
+            with self.line.held():
+                self._has_left = await self._read()
             if self._has_left:
                 await self._finish()
             return self._has_left
@@ -141,14 +142,8 @@ class Conversation:
             os._exit(STOPPED)  # what was under way is named "outcome unknown" at the next start
         if self._listening.is_at_work and (self._stopping is None or self._stopping.done()):
             self._stopping = asyncio.create_task(self._stop())
-        elif self._is_leaving:
-            self.line.leave()
-        elif not self.line.clear():
-            self._offer_to_leave()
-
-    def _offer_to_leave(self) -> None:
-        self._is_leaving = True
-        self.talk.note(self.talk.texts("leave"))
+        else:
+            self.line.cancel()
 
     async def _stop(self) -> None:
         try:
@@ -157,7 +152,7 @@ class Conversation:
             self.talk.complain(error)
             return
         if stopped == Stopped():  # it had just come to its end
-            self._offer_to_leave()
+            self.line.offer()
 
     def _listen(self) -> None:
         self._listening = Listening(self.talk, self.runtime, self.line.give_way, self._withdrawn)
@@ -198,8 +193,6 @@ class Conversation:
                 text = await self.line.read()
             except EOFError:
                 return True
-            if text is not None:
-                self._is_leaving = False
             if text in FAREWELLS:
                 return True
             if text:

@@ -1,7 +1,8 @@
 """The line that a person types in: it stays open while other things happen, and what is told appears above it."""
 
 import io
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -77,13 +78,24 @@ class Above(io.TextIOBase):
 
 @dataclass(slots=True)
 class InputLine:
-    """`tail` gives at most so many lines that stand above it; `interrupted` is what Ctrl-C does."""
+    """`tail` gives at most so many lines that stand above it; `interrupted` is what Ctrl-C does.
+
+    `offered` is called when the next Ctrl-C would leave.
+    """
 
     prompt: "PromptSession[str]"
     tail: Callable[[int], str] = lambda most: ""
     interrupted: Callable[[], None] = lambda: None
+    offered: Callable[[], None] = lambda: None
     draft: Document = field(default_factory=Document)
     _wanted: bool = False
+    _is_leaving: bool = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Between two readings too, keys are kept for the next one, and not shown."""
+        with self.prompt.app.input.raw_mode():
+            yield
 
     async def read(self) -> str | None:
         """The next line that is sent; None when the terminal is wanted, and what was typed is kept. Raises EOFError."""
@@ -92,6 +104,7 @@ class InputLine:
             text = await self.prompt.prompt_async(
                 self._message, default=draft, handle_sigint=False, pre_run=self._make_way
             )
+            self._is_leaving = False
             return text.strip()
         except GaveWay:
             return None
@@ -114,6 +127,18 @@ class InputLine:
         there = bool(self.prompt.default_buffer.text)
         self.prompt.default_buffer.reset()
         return there
+
+    def cancel(self) -> None:
+        """Throw away what has been typed; else leave, when that is wanted twice."""
+        if self._is_leaving:
+            self.leave()
+        elif not self.clear():
+            self.offer()
+
+    def offer(self) -> None:
+        """From now on until something is sent, cancelling means leaving."""
+        self._is_leaving = True
+        self.offered()
 
     def leave(self) -> None:
         """As if Ctrl-D had been pressed."""
