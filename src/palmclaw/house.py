@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 from palmclaw.agent.context import stamped
@@ -12,7 +13,7 @@ from palmclaw.core.channels import Channel
 from palmclaw.core.desks import CONVERSATIONS, CREW
 from palmclaw.core.device import DEVICE
 from palmclaw.core.events import ApprovalAnswered, ApprovalAsked, Happening, TurnEnded
-from palmclaw.core.messages import Message
+from palmclaw.core.messages import Message, utc_now
 from palmclaw.core.ports import CLOCK, LIMITS, ROUTES
 from palmclaw.core.records import OpenTurn
 from palmclaw.core.session import JOINED
@@ -49,6 +50,8 @@ from palmclaw.storage.people import KnownPeople
 from palmclaw.storage.questions import Questions
 from palmclaw.storage.sessions import Sessions
 
+KEPT = timedelta(days=30)
+"""How long the words of messages that have come to their end stay in the inbox; the conversation keeps its own."""
 GRACE = 5.0
 """Seconds that running turns have when the gateway ends."""
 
@@ -64,6 +67,7 @@ async def opened(app: App, purpose: str = "chat", session: str = "") -> AsyncIte
         made = Rooms(app, {})
         gateway = made.gateway(stack)
         await gateway.start(session)
+        await made.crew.recover(session)
         yield gateway
 
 
@@ -79,10 +83,12 @@ async def gateway(app: App, channels: Mapping[str, Channel] | None = None) -> As
         gateway = made.gateway(stack)
         stack.push_async_callback(made.delivery.close)
         stack.push_async_callback(gateway.close, GRACE)
+        made.reception = made.met(gateway)
+        gateway.channels = made.reception.wrong
         await gateway.start()
         await made.crew.recover()
         await made.delivery.start()
-        made.reception = made.met(gateway)
+        await Inbox(app.database).prune(utc_now() - KEPT)
         stack.push_async_callback(made.reception.close)
         await made.reception.start()
         yield gateway
@@ -135,7 +141,7 @@ class Rooms:
         desk.while_asking = lanes.lent
         stores = Stores(self.sessions, inbox, MediaFolder(app.home.media), grants)
         orders = Orders(self.words, self.model, app.exactly)
-        made = Gateway(stores, turns, lanes, self.feed, desk, orders, reply=self.reply)
+        made = Gateway(stores, turns, lanes, self.feed, desk, orders, outbox=Outbox(database).counts, reply=self.reply)
         self.crew = Subagents(CrewRecords(database), self.sessions, app.kits.limits, made.take, made.enter)
         bench.charge = self.crew.charge
         store = ConversationRecords(database)

@@ -1,5 +1,6 @@
 """What a message does to a running turn: the acceptance cases Q."""
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -818,12 +819,15 @@ async def test_q41_one_that_is_taken_back_while_it_joins_does_not_bar_the_way(tm
         a = await rig.say("A")
         await preparing.reached.wait()
         b, c = await rig.say("B", mode=Mode.STEER), await rig.say("C", mode=Mode.STEER)
-        rig.database.holds["Sessions.append"] = joining = Gate()
+        rig.database.holds |= {"Sessions.append": (joining := Gate()), "Inbox.get": (telling := Gate())}
         preparing.open()
         await joining.reached.wait()
-        assert (await rig.gateway.withdraw(b.id)).fate is Fate.CANCELLED
+        withdrawing = asyncio.create_task(rig.gateway.withdraw(b.id))
+        await telling.reached.wait()  # the store has cancelled it, and its lane does not know yet
         joining.open()
         await rig.ends()
+        telling.open()
+        assert (await withdrawing).fate is Fate.CANCELLED
         assert rig.turns() == [(a.id,)]
         assert await rig.said() == [("user", "A"), ("user", "C"), ("assistant", "ok")]
         assert len(rig.model.requests) == 1

@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -54,7 +54,7 @@ class Gateway:
     """Implements Runtime. `order` does what the owner tells the runtime itself, `reply` is what is sent of the answer
     to a channel; `findings` are what the start found.
 
-    `holders` are those who need the runtime, by name.
+    `holders` are those who need the runtime, by name; `channels` says what each suffers from, `outbox` counts by state.
     """
 
     stores: Stores
@@ -65,6 +65,8 @@ class Gateway:
     order: Order
     findings: list[str] = field(default_factory=list)
     holders: Sequence[str] = ()
+    channels: Mapping[str, str] = field(default_factory=dict)
+    outbox: Callable[[], Awaitable[dict[str, int]]] | None = None
     reply: Callable[[Receipt, Inbound], Sequence[Outbound]] = lambda receipt, inbound: ()
     started: str = field(default_factory=lambda: utc_now().isoformat(timespec="seconds"))
     _awake: set[str] = field(default_factory=set)
@@ -193,6 +195,8 @@ class Gateway:
             self.lanes.status(),
             slots.count,
             slots.count - slots.free,
+            dict(self.channels),
+            await self.outbox() if self.outbox else {},
             questions=len(await self.desk.questions()),
             findings=tuple(self.findings),
             holders=tuple(self.holders),
@@ -216,8 +220,11 @@ class Gateway:
             return
         async with self._waking:
             if session not in self._awake:
-                await self._bring_back(session)
-                self._awake.add(session)
+                children = await self.stores.inbox.children(session) if session else ()
+                for name in (*children, session):
+                    await self._bring_back(name)
+                self._awake |= {session, *children}
+                self.lanes.run()
 
     async def _bring_back(self, session: str) -> None:
         for due in await self.stores.records.due(session):
@@ -227,7 +234,6 @@ class Gateway:
             left = stored.inbound if said is None else await self._do(stored, said)
             if isinstance(left, Inbound):
                 await self.lanes.load(replace(stored, inbound=left))
-        self.lanes.run()
 
     async def _command(self, inbound: Inbound) -> Command | None:
         """What the message commands. Bare words mean stop, or answer a question, only where there is one to mean.

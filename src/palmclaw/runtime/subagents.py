@@ -72,9 +72,9 @@ class Subagents:
             with suppress(Draining):  # the next start reports it
                 await self._report(Unreported(work.session, work.id, ended.stop, error))
 
-    async def recover(self) -> int:
-        """At the start: report what ended before its parent could hear of it; returns how many."""
-        left = await self.store.unreported()
+    async def recover(self, parent: str = "") -> int:
+        """At the start: report what ended before its parent (this one, or any) could hear of it; returns how many."""
+        left = await self.store.unreported(parent)
         for each in left:
             await self._report(each)
         return len(left)

@@ -48,9 +48,9 @@ class CrewRecords:
         row = await self.database.run(lambda db: db.execute("SELECT begun FROM turn WHERE id=?", (turn,)).fetchone())
         return decode(Inbound, json.loads(row[0])[-1]) if row and row[0] else None
 
-    async def unreported(self) -> tuple[Unreported, ...]:
+    async def unreported(self, parent: str = "") -> tuple[Unreported, ...]:
         """Turns of sub-agents that have ended without a report to their parents."""
-        rows = await self.database.run(lambda db: db.execute(_UNREPORTED).fetchall())
+        rows = await self.database.run(lambda db: db.execute(_UNREPORTED, {"parent": parent}).fetchall())
         return tuple(Unreported(session, turn, Stop(stop), _words(error)) for session, turn, stop, error in rows)
 
 
@@ -69,6 +69,7 @@ AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session=s.id AND i.state='cancelle
 """
 _UNREPORTED = """
 SELECT t.session, t.id, t.stop, t.error FROM session s JOIN turn t ON t.session = s.id
-WHERE s.parent <> '' AND s.stopped='' AND t.stop <> 'cancelled' AND (t.state='ended' OR t.resume='person')
+WHERE s.parent <> '' AND :parent IN ('', s.parent) AND s.stopped=''
+AND t.stop <> 'cancelled' AND (t.state='ended' OR t.resume='person')
 AND NOT EXISTS (SELECT 1 FROM inbox WHERE external_id = 'report:' || t.id)
 """
