@@ -73,8 +73,8 @@ class Load:
     slots: int = 16
     least: float = 1.0
     pause: float = 3.0
-    deaf: int = 5
-    slow: int = 15
+    deaf: int = 4
+    slow: int = 8
 
     @property
     def period(self) -> float:

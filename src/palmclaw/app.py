@@ -61,7 +61,9 @@ class App:
     def __post_init__(self) -> None:
         policies = config.policies(self.settings.agents, self.home)
         disabled = self.settings.tools.disabled
-        self.kits = Kits(self.tools, self.modules, policy(), self.settings.agents, policies, disabled)
+        self.kits = Kits(
+            self.tools, self.modules, policy(), self.settings.agents, policies, disabled, self.settings.subagents
+        )
 
     @property
     def sessions(self) -> Sessions:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from palmclaw.core.channels import DeliverySettings
 from palmclaw.core.codec import decode
+from palmclaw.core.desks import CrewLimits
 from palmclaw.core.errors import BadArguments, ConfigError, StorageError
 from palmclaw.core.limits import Limits
 from palmclaw.core.schema import plan_of
@@ -87,6 +88,7 @@ class Settings:
     queue: QueueRules = QueueRules()
     channels: dict[str, ChannelSettings] = field(default_factory=dict)
     agents: dict[str, AgentSettings] = field(default_factory=dict)
+    subagents: CrewLimits = CrewLimits()
     keys: dict[str, StoredKey] = field(default_factory=dict, repr=False)
 
     @property
@@ -170,6 +172,7 @@ def known_keys() -> list[str]:
         "tools": ["disabled"],
         "files": ["outside"],
         "queue": [f.name for f in fields(QueueSettings)],
+        "subagents": [f.name for f in fields(CrewLimits)],
     }
     return [f"{table}.{key}" for table, keys in names.items() for key in keys]
 

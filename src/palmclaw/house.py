@@ -85,12 +85,14 @@ async def gateway(app: App, channels: Mapping[str, Channel] | None = None) -> As
         stack.push_async_callback(gateway.close, GRACE)
         made.reception = made.met(gateway)
         gateway.channels = made.reception.wrong
-        await gateway.start()
-        await made.crew.recover()
+        await gateway.recover()
         await made.delivery.start()
+        await made.reception.prepare()
+        await gateway.wake()
+        await made.crew.recover()
         await Inbox(app.database).prune(utc_now() - KEPT)
         stack.push_async_callback(made.reception.close)
-        await made.reception.start()
+        made.reception.listen()
         yield gateway
 
 
@@ -120,6 +122,7 @@ class Rooms:
         self.words = Words(language(app.environ))
         self.reception: Reception | None = None
         self.crew: Subagents
+        self.bench: Bench
 
     def gateway(self, stack: AsyncExitStack) -> Gateway:
         """The runtime, not yet started; the stack ends it."""
@@ -135,6 +138,7 @@ class Rooms:
         ports = Ports(desk, grants, app.device, journal)
         bench = Bench(app.kits, limits, ports, app.models(), self.sessions, app, granted)
         model = str(app.services.chosen(""))
+        self.bench = bench
         turns = Turns(self.sessions, journal, app.device, bench.agent, model, bench.default, self.sorry)
         house = House(turns, Slots(limits.turns), self.publish, self.voice, self.entry, self.over)
         lanes = Lanes(house, inbox, app.settings.queue)
@@ -205,7 +209,8 @@ class Rooms:
 
     async def model(self, session: str) -> str:
         """The model that a session's next message goes to, in words."""
-        return str(self.app.services.chosen(await self.sessions.model(session)))
+        chosen = await self.sessions.model(session) or await self.bench.default(session)
+        return str(self.app.services.chosen(chosen))
 
 
 def _granted(app: App, kit: Kit, workspace: Workspace) -> dict[Service[Any], Any]:

@@ -140,6 +140,8 @@ class Bench:
         toolbox = Toolbox(kit.tools, workspace, self.ports, limits, self.granted(kit, workspace), kit.disabled)
         return Agent(self.provider, self.places.context(self.log, kit=kit), toolbox, limits)
 
-    def default(self, work: Work) -> str:
-        """The model of the agent that does this work; empty: the configured one."""
-        return self.kits.of(self.kits.agent_of(work.session)).model
+    async def default(self, session: str) -> str:
+        """The model of the agent whose session this is, or whose sub-agent's; empty: the configured one."""
+        while (charge := await self.charge(session)) is not None:
+            session = charge.parent
+        return self.kits.of(self.kits.agent_of(session)).model

@@ -412,14 +412,6 @@ async def test_where_nobody_can_be_asked_the_owner_has_not_said_no(gate: Bench) 
     assert gate.world.sent == []
 
 
-async def test_silence_is_a_no(tmp_path: Path) -> None:
-    made = await bench(tmp_path, Limits(approval_seconds=0.01))
-    made.person.silent = True
-    assert code(await made.run(SEND)) == "declined"
-    assert made.world.sent == []
-    await made.database.close()
-
-
 async def test_what_changed_since_it_was_approved_is_not_done(gate: Bench) -> None:
     def change() -> None:
         gate.world.things["t1"] = "something else"

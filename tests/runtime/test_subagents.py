@@ -45,7 +45,7 @@ async def test_the_result_comes_as_a_message_to_where_it_was_asked(rig: Rig) -> 
     query = "SELECT session, origin, sender, model FROM turn"
     turns = await rig.database.run(lambda db: db.execute(query).fetchall())
     assert sorted(turns) == sorted(
-        [(HERE, "owner", "555", "big"), (child, "owner", "555", "big"), (HERE, "owner", child, "")]
+        [(HERE, "owner", "555", "big"), (child, "owner", f"subagent:{HERE}", "big"), (HERE, "owner", child, "")]
     )
     stored = await rig.gateway.stores.inbox.get(3)
     assert stored is not None

@@ -247,7 +247,7 @@ async def test_old_words_are_forgotten_and_that_they_came_is_not(shelf: Shelf) -
     assert await shelf.inbox.prune(before) == 1
     assert await shelf.inbox.prune(before) == 0
     again = await shelf.inbox.put(WHOLE)
-    assert again == Stored(Receipt(done.receipt.id, "s", Fate.ANSWERED), Inbound("s", ""), is_new=False)
+    assert again == Stored(Receipt(done.receipt.id, "s", Fate.ANSWERED), Inbound("s", "", Origin.OTHER), is_new=False)
     assert [s.inbound.text for s in await shelf.inbox.waiting()] == ["waits"]
     kept = await shelf.inbox.get(young)
     assert kept is not None
@@ -276,4 +276,8 @@ async def test_where_the_owner_was_heard_last(shelf: Shelf) -> None:
 async def test_what_cannot_be_read_any_more_does_not_hide_the_others(shelf: Shelf) -> None:
     broken, fine = await shelf.put("broken"), await shelf.put("fine")
     await shelf.database.run(lambda db: db.execute("UPDATE inbox SET body='{\"no\":1}' WHERE id=?", (broken,)))
-    assert [(s.receipt.id, s.inbound.text) for s in await shelf.inbox.waiting()] == [(broken, ""), (fine, "fine")]
+    assert [(s.receipt.id, s.inbound.text) for s in await shelf.inbox.waiting()] == [(fine, "fine")]
+    left = await shelf.inbox.get(broken)
+    assert left is not None
+    assert (left.receipt.fate, left.receipt.reason) == (Fate.CANCELLED, "damaged")
+    assert left.inbound == Inbound("s", "", Origin.OTHER)  # nobody's word counts as the owner's

@@ -121,7 +121,7 @@ class Toolbox:
         def progress(text: str) -> None:
             emit(ToolProgress(call.id, text))
 
-        return ToolContext(turn.session, turn.id, call.id, self.services, progress, turn.tainted)
+        return ToolContext(turn.session, turn.id, call.id, self.services, progress, turn.tainted, turn.private)
 
     async def _previewed(self, checked: Checked) -> Preview | None:
         """What a person would be shown; None when the phone must first grant the reading of it."""
@@ -179,7 +179,7 @@ class Toolbox:
             secrets.token_hex(4), checked.call, shown_effect, preview, checked.decision.reason, allowed
         )
         emit(question)
-        answer = await self._answer(question, turn)
+        answer = await self.ports.approver.ask(turn.session, turn.id, question)
         emit(ApprovalAnswered(question.id, checked.call.id, answer))
         if answer not in allowed and answer is not Answer.UNASKED:
             answer = Answer.NO
@@ -196,14 +196,6 @@ class Toolbox:
                 retryable=True,
                 hint="Look at it again and ask again.",
             )
-
-    async def _answer(self, question: ApprovalAsked, turn: Turn) -> Answer:
-        """Whoever asks bounds the person's silence; after it, this bounds the wait until the turn may go on."""
-        try:
-            async with asyncio.timeout(2 * self.limits.approval_seconds):
-                return await self.ports.approver.ask(turn.session, turn.id, question)
-        except TimeoutError:
-            return Answer.NO
 
     async def _journaled(self, checked: Checked, preview: Preview, turn: Turn) -> Message:
         """Run the call; anything but a read is written down before its effect and after it."""

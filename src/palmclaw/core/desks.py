@@ -1,9 +1,10 @@
 """What the runtime grants to tools that look at conversations, speak in them, or give work to sub-agents."""
 
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Annotated, Protocol
 
 from palmclaw.core.errors import ToolError
+from palmclaw.core.schema import Between, Doc
 from palmclaw.core.tools import Service
 from palmclaw.core.traffic import Address
 
@@ -64,14 +65,14 @@ class Conversations(Protocol):
         ...
 
     async def deliver(self, name: str, text: str, key: str, *, tainted: bool = False) -> str:
-        """Say something in a session, and where its answers go; once for a key. Returns how that stands, in words."""
+        """Say something in a session, and send it where its answers go, once for a key. Returns how that stands."""
         ...
 
 
 class Crew(Protocol):
     """Sub-agents of the session that asks."""
 
-    async def spawn(self, session: str, turn: str, charge: Charge, *, tainted: bool) -> str:
+    async def spawn(self, session: str, turn: str, charge: Charge, *, tainted: bool, private: bool = False) -> str:
         """Begin the work and return its session at once; the result comes as a message. Raises TooMany."""
         ...
 
@@ -85,11 +86,11 @@ class TooMany(ToolError):
 
 @dataclass(frozen=True, slots=True)
 class CrewLimits:
-    """[subagents]: how many at once for one session, and how deep they may have ones of their own."""
+    """[subagents]: how many at once for one session, how deep they may have ones of their own, what none may use."""
 
-    at_once: int = 2
-    depth: int = 1
-    never: tuple[str, ...] = field(default=("ask", "message", "spawn"))
+    at_once: Annotated[int, Between(0, 8), Doc("sub-agents at once for one conversation")] = 2
+    depth: Annotated[int, Between(1, 5), Doc("how deep sub-agents may have ones of their own")] = 1
+    never: Annotated[tuple[str, ...], Doc("tools that no sub-agent has")] = ("ask", "message", "spawn")
 
 
 CONVERSATIONS: Service[Conversations] = Service("conversations")

@@ -81,7 +81,10 @@ class Clock(Protocol):
 
 
 class Approver(Protocol):
-    """Someone who can say yes or no to a call; UNASKED when there is nobody to ask."""
+    """Someone who can say yes or no to a call; UNASKED when there is nobody to ask.
+
+    It always comes to an answer: silence that lasts too long is a NO.
+    """
 
     async def ask(self, session: str, turn: str, question: ApprovalAsked) -> Answer: ...
 

@@ -129,6 +129,7 @@ class ToolContext:
     services: Mapping["Service[Any]", Any] = field(default_factory=dict)
     progress: Callable[[str], None] = lambda text: None
     tainted: bool = False
+    private: bool = False
 
     def need(self, service: "Service[T]") -> T:
         granted: T = self.services[service]

@@ -23,7 +23,7 @@ class Address:
 
 
 SUBAGENT = "subagent:"
-"""What the sender of a sub-agent's report, and its session, begin with."""
+"""What a sub-agent's session begins with, and the sender of what agents write to each other."""
 
 
 class Origin(StrEnum):
@@ -97,7 +97,8 @@ class Inbound:
     `model` is asked in this turn alone; empty: whatever the session uses. `address` is where the answer goes; None:
     to whoever reads the session. `external_id` is the channel's own id of the message, which is taken once; `sent` is
     when it was sent by the channel's clock. `sender` is the channel's id of the person, `name` what they are called.
-    `queue` holds for this message alone. `tainted`: its text holds words of others. `yields`: it is dropped where
+    `queue` holds for this message alone. `tainted`: its text holds words of others, `private`:
+    the owner's personal data. `yields`: it is dropped where
     something runs or waits, and its turn ends when a person speaks (a heartbeat). `group`: others read along.
     """
 
@@ -113,12 +114,13 @@ class Inbound:
     name: str = ""
     queue: QueueChange = QueueChange()
     tainted: bool = False
+    private: bool = False
     yields: bool = False
     group: bool = False
 
     @property
     def is_report(self) -> bool:
-        """It is what a sub-agent found out, not what a person said."""
+        """An agent wrote it, not a person: what a sub-agent is to do, or what it found out."""
         return self.sender.startswith(SUBAGENT)
 
 

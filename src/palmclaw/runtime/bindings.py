@@ -7,7 +7,7 @@ from typing import Annotated
 
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.schema import Doc
-from palmclaw.core.traffic import Address
+from palmclaw.core.traffic import SUBAGENT, Address
 
 TERMINAL = "terminal"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
@@ -47,6 +47,8 @@ def check(agents: Mapping[str, AgentSettings]) -> None:
     """Names that can stand in a session's name, bindings that lead to one agent only. Raises ConfigError."""
     bound: dict[str, str] = {}
     for name, settings in agents.items():
+        if name == SUBAGENT.rstrip(":"):
+            raise ConfigError(f"agents.{name}", "that is what sub-agents are called", "Give it another name.")
         if not _NAME.fullmatch(name):
             raise ConfigError(f"agents.{name}", "a name has letters, digits, _ and - only, at most 32")
         for binding in settings.bindings:

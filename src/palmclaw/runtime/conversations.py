@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from palmclaw.core.desks import Found, SessionLine
-from palmclaw.core.errors import ToolError
+from palmclaw.core.errors import ConfigError, ToolError
 from palmclaw.core.events import MessageAdded
 from palmclaw.core.messages import Message, Role, Text
 from palmclaw.core.records import TurnStore
@@ -65,7 +65,7 @@ class SpokenHere:
         channel, _, rest = name.strip().partition(":")
         if rest and channel in self.delivery.channels:
             chat = Address(channel, *rest.split(":", 1))
-            return self.session_of(chat), chat
+            return self._session_of(chat), chat
         try:
             session = (await self.found(name)).id
         except ToolError as error:
@@ -91,6 +91,12 @@ class SpokenHere:
             return f"it stands in the conversation {session}"
         self.delivery.wake(address)
         return f"on its way to {address.session}"
+
+    def _session_of(self, chat: Address) -> str:
+        try:
+            return self.session_of(chat)
+        except ConfigError as error:
+            raise ToolError("not_bound", str(error), hint=error.hint) from error
 
     def _state(self, session: str) -> str:
         lane = self.lanes.get(session)

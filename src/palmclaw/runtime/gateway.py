@@ -15,12 +15,12 @@ from palmclaw.core.messages import Media, utc_now
 from palmclaw.core.ports import MediaStore
 from palmclaw.core.records import InboxStore, SessionState, Stored, TurnStore
 from palmclaw.core.runtime import Draining, NotOpen, Question, Status, Stopped
-from palmclaw.core.traffic import Fate, Inbound, Origin, Outbound, QueueChange, QueueSettings, Receipt
+from palmclaw.core.traffic import Address, Fate, Inbound, Origin, Outbound, QueueChange, QueueSettings, Receipt
 from palmclaw.runtime import commands
 from palmclaw.runtime.approvals import Desk
 from palmclaw.runtime.commands import Command
 from palmclaw.runtime.feed import Feed
-from palmclaw.runtime.lane import STOPPED, Lane, Running
+from palmclaw.runtime.lane import STOPPED, Held, Lane, Running
 from palmclaw.runtime.lanes import Lanes
 from palmclaw.runtime.queueing import merged, settled
 from palmclaw.runtime.turns import Turns
@@ -54,7 +54,8 @@ class Gateway:
     """Implements Runtime. `order` does what the owner tells the runtime itself, `reply` is what is sent of the answer
     to a channel; `findings` are what the start found.
 
-    `holders` are those who need the runtime, by name; `channels` says what each suffers from, `outbox` counts by state.
+    `holders` are those who need the runtime, by name; `channels` says what each suffers from, `outbox` counts by state;
+    `asked_at` is the chat to which each open question was sent.
     """
 
     stores: Stores
@@ -69,6 +70,7 @@ class Gateway:
     outbox: Callable[[], Awaitable[dict[str, int]]] | None = None
     reply: Callable[[Receipt, Inbound], Sequence[Outbound]] = lambda receipt, inbound: ()
     started: str = field(default_factory=lambda: utc_now().isoformat(timespec="seconds"))
+    asked_at: dict[str, Address] = field(default_factory=dict)
     _awake: set[str] = field(default_factory=set)
     _waking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _closing: bool = False
@@ -76,11 +78,15 @@ class Gateway:
 
     async def start(self, session: str = "") -> None:
         """Close what a crash broke off, then go on with what it left: in this session, or in all."""
+        await self.recover()
+        await self.wake(session)
+
+    async def recover(self) -> None:
+        """Close what a crash broke off; nothing runs yet."""
         for turn in await self.turns.recover():
             self.findings.append(f"a turn in {turn.session} had been broken off; it has been closed")
         if dead := await self.desk.close_dead():
             self.findings.append(f"{dead} open questions were withdrawn")
-        await self._wake(session)
 
     async def take(self, inbound: Inbound) -> Receipt:
         """Store a message of the owner's and let it take its way."""
@@ -90,7 +96,7 @@ class Gateway:
         """Store a message, do what it commands, or put it in line. Raises Draining before anything is stored."""
         if self._closing:
             raise Draining("PalmClaw is stopping")
-        await self._wake(inbound.session)
+        await self.wake(inbound.session)
         said = await self._command(inbound) if may_command else None
         state = await self.stores.inbox.state(inbound.session)
         if said is None and _is_void(inbound, state):
@@ -124,11 +130,16 @@ class Gateway:
         """As `stop`; `sent` is when the channel's person said so, `upto` the row of the message that does."""
         lane = self.lanes.get(session)
         running = lane.running if lane else None
+        held = lane.hold(upto) if lane else Held()
         if lane:
-            lane.clear(upto)
             lane.interrupt()  # at once, however busy the store is
         try:
             cancelled = await self.stores.inbox.stop(session, sent, upto)
+        except StorageError:
+            if lane:  # what could not be cancelled waits on, in its old place
+                lane.give_back(held)
+                self.lanes.run()
+            raise
         finally:  # a full disk does not let the sub-agents go on
             below = self.lanes.of(await self.stores.inbox.children(session))
             gone = self._break_off(below, self.lanes.get(session))
@@ -214,7 +225,7 @@ class Gateway:
         """Until it has been closed."""
         await self._closed.wait()
 
-    async def _wake(self, session: str) -> None:
+    async def wake(self, session: str = "") -> None:
         """Bring back what an earlier process left in this session, or in all; once."""
         if "" in self._awake or session in self._awake:
             return
@@ -244,15 +255,14 @@ class Gateway:
         said = commands.command(inbound.text)
         if said is not None and inbound.text.lstrip().startswith("/"):
             return said
-        if self.lanes.get(inbound.session) is None:
-            return None
-        if (
-            inbound.address
-            and commands.answer(inbound.text)
-            and any(q.session == inbound.session for q in await self.questions())
-        ):
+        if inbound.address and commands.answer(inbound.text) and await self.questions_to(inbound):
             return Command("approve", inbound.text)
-        return said
+        return said if self.lanes.get(inbound.session) is not None else None
+
+    async def questions_to(self, inbound: Inbound) -> list[str]:
+        """The open questions that whoever writes this may mean: of the conversation, or sent to where they write."""
+        sent = {question for question, place in self.asked_at.items() if place == inbound.address}
+        return [q.asked.id for q in await self.questions() if q.session == inbound.session or q.asked.id in sent]
 
     async def _go(self, stored: Stored, said: Command | None, state: SessionState) -> Receipt:
         if said is not None:

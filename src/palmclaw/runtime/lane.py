@@ -10,7 +10,7 @@ from typing import Protocol
 from palmclaw.agent.interrupt import Interrupt
 from palmclaw.core.errors import Fault
 from palmclaw.core.events import Event, Happening, Notice, SlotAwaited, Steered, Taken, TurnEnded, TurnStarted
-from palmclaw.core.messages import Message
+from palmclaw.core.messages import Message, utc_now
 from palmclaw.core.records import Withdrawn
 from palmclaw.core.runtime import Lane as LaneStatus
 from palmclaw.core.traffic import Fate, Inbound, QueueSettings, Receipt
@@ -46,6 +46,15 @@ class House:
     now: Callable[[], float] = time.monotonic
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What was taken out of a line while it was not certain that it is cancelled."""
+
+    items: tuple[Item, ...] = ()
+    summarized: tuple[Item, ...] = ()
+    broken: tuple[Work, ...] = ()
+
+
 @dataclass(slots=True)
 class Running:
     """The turn of a lane. `slot` is None until it is its time."""
@@ -53,6 +62,7 @@ class Running:
     work: Work
     slot: Slot
     interrupt: Interrupt = field(default_factory=Interrupt)
+    since: str = field(default_factory=lambda: utc_now().isoformat(timespec="seconds"))
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -105,6 +115,20 @@ class Lane:
         self.broken.clear()
         return self._take_out(lambda item: upto == 0 or item.inbox < upto)
 
+    def hold(self, upto: int = 0) -> Held:
+        """Clear, but so that it can be given back."""
+        line, broken = self.line, tuple(self.broken)
+        gone = {receipt.id for receipt in self.clear(upto)}
+        items, summarized = (tuple(i for i in part if i.inbox in gone) for part in (line.items, line.summarized))
+        return Held(items, summarized, broken)
+
+    def give_back(self, held: Held) -> None:
+        """What was held stands in its old place again."""
+        self.broken[:0] = held.broken
+        items = tuple(sorted((*held.items, *self.line.items), key=lambda item: item.inbox))
+        self.line = replace(self.line, items=items, summarized=(*held.summarized, *self.line.summarized))
+        self._changed.set()
+
     def drop_reports(self) -> list[Receipt]:
         """Take out what sub-agents have told, and end a turn about it; returns what was there."""
         if self.running and self.running.work.last.is_report:
@@ -129,8 +153,8 @@ class Lane:
 
     def status(self) -> LaneStatus:
         """For the status page."""
-        turn = self.running.work.id if self.running else ""
-        return LaneStatus(self.session, turn, len(self.line.items))
+        turn, since = (self.running.work.id, self.running.since) if self.running else ("", "")
+        return LaneStatus(self.session, turn, len(self.line.items), since)
 
     @property
     def has_some(self) -> bool:

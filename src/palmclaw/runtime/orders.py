@@ -92,7 +92,7 @@ class Orders:
     async def _approve(self, gateway: Gateway, stored: Stored, rest: str) -> str:
         first, _, last = rest.partition(" ")
         open_ = [q.asked.id for q in await gateway.questions()]
-        here = [q.asked.id for q in await gateway.questions() if q.session == stored.inbound.session]
+        here = await gateway.questions_to(stored.inbound)
         named = first if last or first in open_ else ""
         said = answer(last or ("" if named else first))
         if said is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from palmclaw.core.channels import Channel, ChannelError
 from palmclaw.core.errors import ConfigError, StorageError
-from palmclaw.core.events import ApprovalAsked, Happening, Taken
+from palmclaw.core.events import ApprovalAnswered, ApprovalAsked, Happening, Taken
 from palmclaw.core.traffic import Address, Fate, Inbound, Outbound, Receipt
 from palmclaw.runtime.access import Access, Verdict
 from palmclaw.runtime.bindings import AgentSettings, agent_for, session_for
@@ -38,10 +38,13 @@ class Reception:
     _posting: "set[asyncio.Task[None]]" = field(default_factory=set)
     _typing: dict[int, Address] = field(default_factory=dict)
 
-    async def start(self) -> None:
-        """Listen to every channel; `home` is where the owner was heard last, for questions that have no other place."""
+    async def prepare(self) -> None:
+        """Find out where the owner was heard last, for questions that have no other place."""
         self.home = await self.gateway.stores.inbox.home()
         self.gateway.findings += await self.access.findings()
+
+    def listen(self) -> None:
+        """Listen to every channel from now on."""
         for name, channel in self.channels.items():
             self._tasks.append(asyncio.create_task(self._keep_listening(name, channel), name=f"channel {name}"))
 
@@ -69,10 +72,12 @@ class Reception:
     def heard(self, session: str, event: Happening) -> None:
         """What all are told: a question goes to where the owner is, and what waits no longer is not waited for."""
         if isinstance(event, ApprovalAsked) and (place := self.place(session)) is not None:
-            text = question(event, self.words)
-            self._post(session, Outbound(place, text, f"question:{event.id}"))
+            self.gateway.asked_at[event.id] = place
+            self._post(session, Outbound(place, question(event, self.words), f"question:{event.id}"))
+        elif isinstance(event, ApprovalAnswered):
+            self.gateway.asked_at.pop(event.id, None)
         elif isinstance(event, Taken) and event.receipt.fate is not Fate.WAITING and event.receipt.id in self._typing:
-            self.delivery.typing.rest(self._typing.pop(event.receipt.id))
+            self._no_longer_waits(session, event.receipt, self._typing.pop(event.receipt.id))
 
     def place(self, session: str) -> Address | None:
         """Where the owner can be asked: in the conversation itself if it is theirs, else where they spoke last."""
@@ -82,6 +87,12 @@ class Reception:
         found = own or self.home
         return found if found is not None and self.delivery.running(found.channel) else None
 
+    def _no_longer_waits(self, session: str, receipt: Receipt, address: Address) -> None:
+        self.delivery.typing.rest(address)
+        if receipt.fate is Fate.DROPPED:  # whoever wrote it is told, not only whoever made it give way
+            said = self.words("not_taken", reason=receipt.reason)
+            self._post(session, Outbound(address, said, f"inbox:{receipt.id}"))
+
     async def _accepted(self, inbound: Inbound, verdict: Verdict) -> Receipt:
         address = inbound.address
         assert address is not None
@@ -89,7 +100,7 @@ class Reception:
         if verdict.may_command and not inbound.group:
             self.home = address
         receipt = await self.gateway.accept(inbound, may_command=verdict.may_command)
-        if receipt.fate is Fate.WAITING:
+        if receipt.fate is Fate.WAITING and receipt.id not in self._typing:
             self._typing[receipt.id] = address
             self.delivery.typing.expect(address)
         if receipt.fate is Fate.ANSWERED:

@@ -1,13 +1,14 @@
 """Sub-agents: each has a session of its own, works in its own lane, and reports to the session that began it."""
 
 import json
+import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.desks import Charge, CrewLimits, TooMany
+from palmclaw.core.errors import StorageError
 from palmclaw.core.events import Stop, TurnEnded
 from palmclaw.core.messages import Message, Role
 from palmclaw.core.ports import Log
@@ -18,6 +19,9 @@ from palmclaw.core.traffic import SUBAGENT, Inbound, Mode, QueueChange
 from palmclaw.core.wire import compact
 from palmclaw.runtime.turns import Work
 
+log = logging.getLogger(__name__)
+REMEMBERED = 64
+"""Charges that are kept in memory."""
 RESULT = 8_000
 """Characters of a result that reach the parent."""
 
@@ -32,8 +36,9 @@ class Subagents:
     accept: Callable[[Inbound], Awaitable[object]]
     enter: Callable[[Stored], Awaitable[object]]
     _charges: dict[str, Charge | None] = field(default_factory=dict)
+    _owes: bool = False
 
-    async def spawn(self, session: str, turn: str, charge: Charge, *, tainted: bool) -> str:
+    async def spawn(self, session: str, turn: str, charge: Charge, *, tainted: bool, private: bool = False) -> str:
         """Begin the work and return its session at once. Raises TooMany."""
         above = await self.charge(session)
         depth = (above.depth if above else 0) + 1
@@ -45,7 +50,8 @@ class Subagents:
         assert begun is not None, "a tool runs in a turn"
         child = f"{SUBAGENT}{secrets.token_hex(4)}"
         kept = replace(charge, parent=session, depth=depth, turn=turn)
-        task = Inbound(child, charge.task, begun.origin, begun.sender, begun.model, tainted=tainted)
+        writer = f"{SUBAGENT}{session}"  # a model's words are nobody's own
+        task = Inbound(child, charge.task, begun.origin, writer, begun.model, tainted=tainted, private=private)
         stored = await self.store.begin(task, session, compact(encode(kept)))
         self._charges[child] = kept
         await self.enter(stored)
@@ -55,6 +61,8 @@ class Subagents:
         """What a session was told to do; None for one that is no sub-agent's."""
         if not session.startswith(SUBAGENT):
             return None
+        while len(self._charges) > REMEMBERED:
+            del self._charges[next(iter(self._charges))]
         if session not in self._charges:
             text = await self.store.charged(session)
             self._charges[session] = decode(Charge, json.loads(text)) if text else None
@@ -66,11 +74,19 @@ class Subagents:
         return charge.parent if charge else ""
 
     async def over(self, work: Work, ended: TurnEnded) -> None:
-        """A turn has ended: if it was a sub-agent's, its parent hears of it."""
-        if work.session.startswith(SUBAGENT):
-            error = ended.error.message if ended.error else ""
-            with suppress(Draining):  # the next start reports it
+        """A turn has ended: if it was a sub-agent's, its parent hears of it; what could not be told is tried again."""
+        try:
+            if self._owes:
+                await self.recover()
+                self._owes = False
+            if work.session.startswith(SUBAGENT):
+                error = ended.error.message if ended.error else ""
                 await self._report(Unreported(work.session, work.id, ended.stop, error))
+        except Draining:  # the next start reports it
+            return
+        except StorageError as failure:
+            log.error("the end of a sub-agent could not be reported yet: %s", failure)
+            self._owes = True
 
     async def recover(self, parent: str = "") -> int:
         """At the start: report what ended before its parent (this one, or any) could hear of it; returns how many."""
@@ -88,7 +104,8 @@ class Subagents:
         said = await self._said(done.session)
         if begun is not None:  # else the parent has been deleted
             report = Inbound(charge.parent, _report(charge, done, said), begun.origin, done.session)
-            report = replace(report, address=begun.address, tainted=said is None or said.tainted)
+            report = replace(report, address=begun.address, group=begun.group)
+            report = replace(report, tainted=said is None or said.tainted, private=said is None or said.private)
             await self.accept(replace(report, external_id=f"report:{done.turn}", queue=QueueChange(mode=Mode.STEER)))
         self._charges.pop(done.session, None)
 

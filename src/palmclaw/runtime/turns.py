@@ -35,8 +35,8 @@ class Voice(Protocol):
 
     async def hear(self, event: Event) -> None: ...
 
-    def posts(self, message: Message) -> Sequence[Outbound]:
-        """What is still to be sent of a message that is about to be stored."""
+    def posts(self, message: Message, *, unsaid: bool = False) -> Sequence[Outbound]:
+        """What is still to be sent of a message that is about to be stored; nothing of one that stays unsaid."""
         ...
 
     async def close(self) -> None:
@@ -50,7 +50,7 @@ class Silent:
     async def hear(self, event: Event) -> None:
         """Nothing to do."""
 
-    def posts(self, message: Message) -> Sequence[Outbound]:
+    def posts(self, message: Message, *, unsaid: bool = False) -> Sequence[Outbound]:
         return ()
 
     async def close(self) -> None:
@@ -91,11 +91,15 @@ def resumed(due: Due) -> Work:
     return Work(due.inbounds, due.inbox, continues=due.turn)
 
 
+async def _configured(session: str) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class Turns:
     """From inbound messages to the final answer.
 
-    `default` is the model of the agent that does the work, `model` what is written down where nobody names one;
+    `default` is the model of the agent whose session it is, `model` what is written down where nobody names one;
     `sorry` is what a far person is told of a turn that is left to them.
     """
 
@@ -104,7 +108,7 @@ class Turns:
     clock: Clock
     agent: Callable[[Work], Awaitable[Agent]]
     model: str = ""
-    default: Callable[[Work], str] = lambda work: ""
+    default: Callable[[str], Awaitable[str]] = _configured
     sorry: Callable[[OpenTurn], Sequence[Outbound]] = lambda turn: ()
 
     async def run(
@@ -147,7 +151,7 @@ class Turns:
             for left in await self.store.open_turns(turn.session):
                 await self._close(left, TurnEnded(Stop.ERROR, error=_CRASHED), "interrupted")
         turn.task = "\n".join(i.text for i in work.inbounds if not i.is_report)
-        turn.model = work.last.model or before.model or self.default(work)
+        turn.model = work.last.model or before.model or await self.default(turn.session)
         turn.may_be_silent = all(i.group or i.origin is Origin.JOB for i in work.inbounds)
         turn.addresses = frozenset({work.last.address.session} if work.last.address else ())
         messages = self._entries(work, was_stopped=before.stopped)
@@ -183,9 +187,9 @@ class Turns:
     async def _keep(self, turn: Turn, event: Event, voice: Voice) -> bool:
         """Store what the event says; False for a message that was taken back in the last moment."""
         if isinstance(event, MessageAdded):
-            posts = voice.posts(event.message)
             is_known = turn.interrupt.is_set and event.message.role is Role.NOTE  # who stops hears it as the answer
-            await self.store.append(turn.session, turn.id, event.message, posts=() if is_known else posts)
+            posts = voice.posts(event.message, unsaid=is_known)
+            await self.store.append(turn.session, turn.id, event.message, posts=posts)
         elif isinstance(event, Steered):
             with suppress(Withdrawn):
                 await self.store.append(turn.session, turn.id, event.message, inbox=event.inbox)
@@ -252,7 +256,8 @@ def entry(inbound: Inbound, message: Message) -> Message:
     """A message as the log keeps it: whose word it is, and that a stranger's is outside content."""
     is_foreign = inbound.origin is Origin.OTHER
     sender = inbound.sender if is_foreign or inbound.is_report else ""
-    return replace(message, tainted=message.tainted or inbound.tainted or is_foreign, sender=sender)
+    tainted = message.tainted or inbound.tainted or is_foreign
+    return replace(message, tainted=tainted, private=inbound.private, sender=sender)
 
 
 def _origin(work: Work) -> Origin:

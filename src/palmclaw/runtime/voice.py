@@ -60,6 +60,7 @@ class Voice:
     _shown: Preview | None = None
     _previews: int = 0
     _last: str = ""
+    _unsaid: Message | None = None
     _ended: Stop | None = None
 
     def begin(self) -> None:
@@ -67,13 +68,18 @@ class Voice:
         if not self.may_be_silent:
             self._type(expected=True)
 
-    def posts(self, message: Message) -> tuple[Outbound, ...]:
+    def posts(self, message: Message, *, unsaid: bool = False) -> tuple[Outbound, ...]:
         """What is still to be sent of a message; to be asked just before it is stored, and stored together with it."""
         self._is_settling = True
         preview = self._shown
         if preview is not None:
             preview.hold()
-        return self.speech.posts(message, preview.key if preview is not None and preview.has_begun else "")
+        self._unsaid = message if unsaid else None
+        return (
+            ()
+            if unsaid
+            else self.speech.posts(message, preview.key if preview is not None and preview.has_begun else "")
+        )
 
     def already_said(self, text: str) -> None:
         """A tool of this turn has sent this text to this address: the same as an answer is not sent again."""
@@ -116,7 +122,7 @@ class Voice:
 
     def _stored(self, message: Message) -> None:
         """The message is stored, and its posts with it."""
-        posts = self.posts(message)
+        posts = self.posts(message, unsaid=message is self._unsaid)
         self._last = self.speech.shown() or self._last
         self.speech.over(message, posts)
         self._is_settling = False

@@ -43,7 +43,10 @@ class ConversationRecords:
     async def place(self, session: str) -> Address | None:
         """Where the session's answers went last; None: to whoever reads it."""
         row = await self.database.run(lambda db: db.execute(_PLACE, (session,)).fetchone())
-        return decode(Inbound, json.loads(row[0])).address if row else None
+        try:
+            return decode(Inbound, json.loads(row[0])).address if row else None
+        except (ValueError, BadArguments):
+            return None
 
     async def make(self, session: str) -> None:
         """See to it that there is such a session."""

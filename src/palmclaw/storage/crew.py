@@ -5,7 +5,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from palmclaw.core.codec import decode
-from palmclaw.core.errors import Fault
+from palmclaw.core.errors import BadArguments, Fault
 from palmclaw.core.events import Stop
 from palmclaw.core.messages import utc_now
 from palmclaw.core.records import Stored, Unreported
@@ -46,7 +46,10 @@ class CrewRecords:
     async def begun(self, turn: str) -> Inbound | None:
         """The message whose settings hold for a turn."""
         row = await self.database.run(lambda db: db.execute("SELECT begun FROM turn WHERE id=?", (turn,)).fetchone())
-        return decode(Inbound, json.loads(row[0])[-1]) if row and row[0] else None
+        try:
+            return decode(Inbound, json.loads(row[0])[-1]) if row and row[0] else None
+        except (ValueError, IndexError, BadArguments):
+            return None
 
     async def unreported(self, parent: str = "") -> tuple[Unreported, ...]:
         """Turns of sub-agents that have ended without a report to their parents."""
@@ -62,10 +65,9 @@ _CHARGE = """
 UPDATE session SET parent=:parent, charge=:charge, model=(SELECT model FROM session WHERE id=:parent) WHERE id=:id
 """
 _AT_WORK = """
-SELECT count(*) FROM session s WHERE s.parent=?
-AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.session=s.id AND t.state='ended')
-AND NOT EXISTS (SELECT 1 FROM turn t WHERE t.session=s.id AND t.resume='person')
-AND NOT EXISTS (SELECT 1 FROM inbox i WHERE i.session=s.id AND i.state='cancelled')
+SELECT count(*) FROM session s WHERE s.parent=? AND s.parent<>''
+AND (EXISTS (SELECT 1 FROM inbox i WHERE i.session=s.id AND i.state IN ('waiting', 'summarized'))
+     OR EXISTS (SELECT 1 FROM turn t WHERE t.session=s.id AND (t.state='running' OR t.resume='due')))
 """
 _UNREPORTED = """
 SELECT t.session, t.id, t.stop, t.error FROM session s JOIN turn t ON t.session = s.id

@@ -18,6 +18,8 @@ from typing import TypeVar
 
 from palmclaw.core.errors import StorageError
 
+CACHE = 512
+"""Kilobytes of pages that a gateway holds for good; what is read again comes from the system's own cache."""
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
@@ -107,6 +109,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute(f"PRAGMA cache_size=-{CACHE}")
         return _migrated(connection, path)
     except BaseException:
         connection.close()

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments
@@ -17,6 +17,8 @@ from palmclaw.storage.database import Database
 from palmclaw.storage.outbox import add as post
 
 NEW_SESSION = "INSERT OR IGNORE INTO session (id, title, created, updated) VALUES (?, '', ?, ?)"
+AHEAD = timedelta(hours=1)
+"""How far a channel's clock may be before ours."""
 _OPEN_SQL = "('waiting', 'summarized')"
 _ROW = "id, session, state, reason, body"
 
@@ -60,8 +62,14 @@ class Inbox:
     async def waiting(self, session: str = "") -> tuple[Stored, ...]:
         """What waits in one session or in all, in the order of arrival."""
         query = f"SELECT {_ROW} FROM inbox WHERE state IN {_OPEN_SQL} AND :session IN ('', session) ORDER BY id"
-        rows = await self.database.run(lambda db: db.execute(query, {"session": session}).fetchall())
-        return tuple(_stored(row) for row in rows)
+
+        def work(db: sqlite3.Connection) -> list[Stored]:
+            found = [_stored(row) for row in db.execute(query, {"session": session}).fetchall()]
+            damaged = [(s.receipt.id,) for s in found if not _is_whole(s.inbound)]
+            db.executemany("UPDATE inbox SET state='cancelled', reason='damaged' WHERE id=?", damaged)
+            return [s for s in found if _is_whole(s.inbound)]
+
+        return tuple(await self.database.run(work))
 
     async def state(self, session: str) -> SessionState:
         """How the session wants its messages to wait; nothing special where there is no such session yet."""
@@ -93,7 +101,8 @@ class Inbox:
             db.execute(_STOPPED_BELOW, named)
             if sent is not None:
                 db.execute(NEW_SESSION, (session, at, at))
-                db.execute(_VOID_BEFORE, (sent.astimezone(UTC).isoformat(), session))
+                void = min(sent.astimezone(UTC), utc_now() + AHEAD)  # a clock gone mad voids no more than that
+                db.execute(_VOID_BEFORE, (void.isoformat(), session))
             return rows
 
         rows = await self.database.run(work)
@@ -140,7 +149,7 @@ def put(db: sqlite3.Connection, inbound: Inbound, at: str, fate: Fate = Fate.WAI
     """Store a message, inside another transaction."""
     channel = inbound.address.channel if inbound.address else ""
     if inbound.external_id:
-        query = f"SELECT {_ROW} FROM inbox WHERE channel=? AND external_id=?"
+        query = f"SELECT {_ROW} FROM inbox WHERE channel=? AND external_id=? AND external_id<>''"
         if (found := db.execute(query, (channel, inbound.external_id)).fetchone()) is not None:
             return _stored(found, is_new=False)
     row = (channel, inbound.external_id, inbound.session, whole(compact(encode(inbound))), fate, reason, at)
@@ -158,7 +167,7 @@ def mark(db: sqlite3.Connection, rows: Sequence[int], fate: Fate, turn: str) -> 
 
 def of_turn(db: sqlite3.Connection, turn: str) -> tuple[int, ...]:
     """The rows that began or joined a turn."""
-    return tuple(row[0] for row in db.execute("SELECT id FROM inbox WHERE turn=? ORDER BY id", (turn,)))
+    return tuple(row[0] for row in db.execute("SELECT id FROM inbox WHERE turn=? AND turn<>'' ORDER BY id", (turn,)))
 
 
 def forget(db: sqlite3.Connection, session: str) -> None:
@@ -175,8 +184,13 @@ def _stored(row: tuple[int, str, str, str, str], *, is_new: bool = True) -> Stor
     try:
         inbound = decode(Inbound, json.loads(body))
     except (ValueError, BadArguments):  # pruned, or of a deleted session
-        inbound = Inbound(session, "")
+        inbound = Inbound(session, "", Origin.OTHER)
     return Stored(Receipt(number, session, Fate(state), reason=reason), inbound, is_new)
+
+
+def _is_whole(inbound: Inbound) -> bool:
+    """A stranger's message without words, media or sender is none: its row could not be read."""
+    return inbound != Inbound(inbound.session, "", Origin.OTHER)
 
 
 def _change(body: str) -> QueueChange:

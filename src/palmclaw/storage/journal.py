@@ -5,6 +5,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from palmclaw.core.codec import decode, encode
+from palmclaw.core.errors import BadArguments
 from palmclaw.core.events import Answer
 from palmclaw.core.messages import ToolCall, ToolResult, utc_now
 from palmclaw.core.ports import CallState
@@ -45,7 +46,7 @@ class CallJournal:
         rows = await self.database.run(
             lambda db: db.execute("SELECT call_id, state, result FROM call WHERE turn=?", (turn,)).fetchall()
         )
-        return {i: (CallState(s), decode(ToolResult, json.loads(r)) if r else None) for i, s, r in rows}
+        return {call: (CallState(state), _result(text)) for call, state, text in rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,14 @@ class Approvals:
 
 
 _LASTS = "answer IN ('session', 'always')"
+
+
+def _result(text: str) -> ToolResult | None:
+    """A recorded result; None where there is none, or it cannot be read."""
+    try:
+        return decode(ToolResult, json.loads(text)) if text else None
+    except (ValueError, BadArguments):
+        return None
 
 
 def _now() -> str:

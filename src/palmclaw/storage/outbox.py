@@ -55,7 +55,9 @@ class Outbox:
 
     async def next(self, address: Address) -> OutboxRow | None:
         """The oldest message that waits for this address."""
-        rows = await self._rows("state='waiting' AND channel=? AND chat=? AND thread=? ORDER BY id LIMIT 1", address)
+        rows = await self._rows(
+            f"state='waiting' AND {_OPEN} AND channel=? AND chat=? AND thread=? ORDER BY id LIMIT 1", address
+        )
         return rows[0] if rows else None
 
     async def claim(self, row: int) -> OutboxRow | None:
@@ -149,12 +151,15 @@ class Outbox:
         return tuple(_row(row) for row in rows)
 
 
+_OPEN = "state IN ('waiting', 'sending')"
+"""As the partial index says it, so that the index is used."""
 _ADD = """
 INSERT OR IGNORE INTO outbox (key, channel, chat, thread, session, turn, body, state, created, attempts)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?8 = 'sending')
 """
 _WAITING = """
-SELECT channel, chat, thread, min(id) FROM outbox WHERE state='waiting' GROUP BY channel, chat, thread ORDER BY 4
+SELECT channel, chat, thread, min(id) FROM outbox WHERE state='waiting' AND state IN ('waiting', 'sending')
+GROUP BY channel, chat, thread ORDER BY 4
 """
 _SELECT = """
 SELECT id, key, channel, chat, thread, session, turn, body, state, attempts, remote, error, created FROM outbox

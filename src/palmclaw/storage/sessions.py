@@ -217,7 +217,8 @@ class Sessions:
 
         def work(db: sqlite3.Connection) -> list[Due]:
             rows = db.execute(_DUE, {"session": session}).fetchall()
-            return [Due(turn, _inbounds(begun), of_turn(db, turn)) for turn, begun in rows]
+            found = [(turn, _inbounds(begun)) for turn, begun in rows]
+            return [Due(turn, inbounds, of_turn(db, turn)) for turn, inbounds in found if inbounds]
 
         return tuple(await self.database.run(work))
 
@@ -329,12 +330,18 @@ def _of_turn(db: sqlite3.Connection, turn: str) -> tuple[Message, ...]:
 
 def _open_turn(db: sqlite3.Connection, row: tuple[str, str, str, str, str]) -> OpenTurn:
     turn, session, continues, resume, begun = row
-    address = _inbounds(begun)[-1].address if begun else None
-    return OpenTurn(turn, session, _of_turn(db, turn), bool(continues), resume == Resume.PERSON, address)
+    inbounds = _inbounds(begun)
+    address = inbounds[-1].address if inbounds else None
+    is_left = resume == Resume.PERSON or not inbounds  # nobody can go on with what cannot be read
+    return OpenTurn(turn, session, _of_turn(db, turn), bool(continues), is_left, address)
 
 
 def _inbounds(begun: str) -> tuple[Inbound, ...]:
-    return tuple(decode(Inbound, i) for i in json.loads(begun))
+    """What a turn was begun with; nothing where that cannot be read."""
+    try:
+        return tuple(decode(Inbound, i) for i in json.loads(begun))
+    except (ValueError, BadArguments):
+        return ()
 
 
 def _messages(bodies: Any) -> list[Message]:

@@ -120,7 +120,7 @@ async def spawn(args: SpawnArgs, ctx: ToolContext) -> dict[str, Any]:
     """Start sub-agent; its result comes as a message"""
     label = args.label.strip() or " ".join(args.task.split())[:40]
     charge = Charge(args.task, label, ctx.session, tuple(args.tools or ()), args.rounds)
-    session = await ctx.need(CREW).spawn(ctx.session, ctx.turn, charge, tainted=ctx.tainted)
+    session = await ctx.need(CREW).spawn(ctx.session, ctx.turn, charge, tainted=ctx.tainted, private=ctx.private)
     return {"started": session, "label": label}
 
 

@@ -1,4 +1,3 @@
-ALTER TABLE session ADD COLUMN agent TEXT NOT NULL DEFAULT '';
 ALTER TABLE session ADD COLUMN queue TEXT NOT NULL DEFAULT '';
 -- Of a channel's messages, those sent before this moment start nothing any more (by the channel's clock).
 ALTER TABLE session ADD COLUMN stopped TEXT NOT NULL DEFAULT '';
@@ -31,6 +30,7 @@ CREATE TABLE inbox (
 CREATE UNIQUE INDEX inbox_once ON inbox (channel, external_id) WHERE external_id <> '';
 CREATE INDEX inbox_waiting ON inbox (session, id) WHERE state IN ('waiting', 'summarized');
 CREATE INDEX inbox_turn ON inbox (turn) WHERE turn <> '';
+CREATE INDEX inbox_session ON inbox (session, id);
 
 -- Every message on its way out, before it is sent. Found `sending` after a crash, nobody knows: it is never resent.
 CREATE TABLE outbox (
@@ -49,7 +49,7 @@ CREATE TABLE outbox (
     created  TEXT NOT NULL,
     ended    TEXT NOT NULL DEFAULT ''
 );
-CREATE INDEX outbox_open ON outbox (id) WHERE state IN ('waiting', 'sending');
+CREATE INDEX outbox_open ON outbox (channel, chat, thread, id) WHERE state IN ('waiting', 'sending');
 CREATE INDEX outbox_turn ON outbox (turn);
 
 -- What the owner is being asked; answered once, from whichever surface comes first.
