@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from palmclaw.core.errors import Unavailable
+from palmclaw.core.errors import StorageError, Unavailable
 from palmclaw.core.events import SlotAwaited, ToolStarted, TurnEnded, TurnStarted
 from palmclaw.core.messages import Message, Role, Text
 from palmclaw.core.runtime import Stopped
@@ -350,4 +350,22 @@ async def test_f058_a_session_at_rest_leaves_nothing_behind(tmp_path: Path) -> N
         assert rig.gateway._awake == {""}
         assert await rig.gateway.stop(HERE) == Stopped()
         assert (await rig.gateway.status()).lanes == ()
+        await rig.check_whole()
+
+
+async def test_a_stop_that_cannot_be_stored_takes_nothing_away(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        gate = Gate()
+        rig.model.will(Say("one", gate=gate), "two is done")
+        await rig.say("one")
+        await gate.reached.wait()
+        two = await rig.say("two", mode=Mode.FOLLOWUP)
+        full = (
+            "CREATE TRIGGER full BEFORE UPDATE ON inbox WHEN new.state='cancelled' BEGIN SELECT RAISE(ABORT, 'x'); END"
+        )
+        await rig.database.run(lambda db: db.execute(full))
+        with pytest.raises(StorageError):
+            await rig.gateway.stop(HERE)
+        await rig.ends(2)
+        assert rig.fates()[two.id] == ["waiting", "started"]
         await rig.check_whole()

@@ -11,7 +11,7 @@ import pytest
 
 from palmclaw.core.events import Answer, ApprovalAsked, TurnEnded, TurnStarted
 from palmclaw.core.messages import Message, Role
-from palmclaw.core.traffic import Address, Inbound, Origin
+from palmclaw.core.traffic import Address, Fate, Inbound, Origin
 from tests.acceptance.test_channels import OWNER, Phone, phone, written
 
 
@@ -219,3 +219,40 @@ async def test_a_sub_agent_reports_to_its_parent(home_dir: Path) -> None:
         report = next(t for t in texts if "[Sub-agent count" in t)
         assert report.splitlines()[1:] == ["Task: count the tulips", "Result: seven"] or "Result:" in report
         assert [m.sender for m in await log(p, "main") if "[Sub-agent" in m.text] == [started["started"]]
+
+
+async def test_a_sub_agents_question_is_answered_where_it_was_sent(home_dir: Path) -> None:
+    send = call("sms_send", to="+85260010001", text="water them")
+    steps = [call("spawn", task="write to Mei Lin"), {"text": "begun"}, send, {"text": "so be it"}, {"text": "fine"}]
+    async with phone(home_dir, script(home_dir, *steps)) as p:
+        await p.hears("have it written")
+        await p.until(lambda: any("May I do this?" in t for t in p.chat.texts))
+        answered = await p.hears("yes")
+        assert answered.fate is Fate.ANSWERED
+        await p.until(lambda: "fine" in p.chat.texts)
+        (child,) = await p.gateway.stores.inbox.children("chat:c1")
+        results = [r for m in await log(p, child) for r in m.results]
+        assert [(r.name, r.error) for r in results] == [("sms_send", None)]
+
+
+async def test_a_jobs_sub_agent_may_not_do_what_only_the_model_named(home_dir: Path) -> None:
+    steps = [
+        call("spawn", task="use bluetooth scan"),
+        {"text": "begun"},
+        call("bluetooth_scan"),
+        {"text": "over"},
+        {"text": "ok"},
+    ]
+    async with talking(home_dir, *steps, answer=Answer.NO) as p:
+        (started,) = await said(p, "summarise my day", origin=Origin.JOB)
+        await p.until(lambda: p.gateway.lanes.get("main") is None and p.gateway.lanes.get(started["started"]) is None)
+        codes = [r.error.code for m in await log(p, started["started"]) for r in m.results if r.error]
+        assert codes == ["declined"]  # asked, and not allowed because the task names it
+        assert [m.sender for m in await log(p, started["started"]) if m.role is Role.USER] == ["subagent:main"]
+
+
+async def test_a_chat_without_an_agent_is_an_error_of_the_call(home_dir: Path) -> None:
+    agents = '[agents.a]\nbindings = ["terminal"]\n[agents.b]\nbindings = ["chat:c1"]\n'
+    config = script(home_dir, call("message", to="chat:c9", text="x"), {"text": "I cannot"}) + agents
+    async with phone(home_dir, config) as p:
+        assert await said(p, "write to c9", "a:main") == ["not_bound"]
