@@ -84,7 +84,7 @@ async def gateway(app: App, channels: Mapping[str, Channel] | None = None) -> As
         stack.push_async_callback(made.delivery.close)
         stack.push_async_callback(gateway.close, GRACE)
         made.reception = made.met(gateway)
-        gateway.channels = made.reception.wrong
+        gateway.channels, gateway.asked_at = made.reception.wrong, made.reception.asked_at
         await gateway.recover()
         await made.delivery.start()
         await made.reception.prepare()

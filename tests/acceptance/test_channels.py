@@ -4,20 +4,21 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from palmclaw.app import assembled
-from palmclaw.core.channels import Abilities
+from palmclaw.core.channels import Abilities, Take
 from palmclaw.core.people import Role
-from palmclaw.core.traffic import Address, Fate, Inbound, Origin, Receipt
+from palmclaw.core.traffic import Address, Fate, Inbound, Origin, Outbound, Receipt
 from palmclaw.house import gateway
 from palmclaw.runtime.access import Access
 from palmclaw.runtime.gateway import Gateway
+from palmclaw.storage.outbox import Outbox
 from palmclaw.storage.people import KnownPeople
-from tests.servers.platform import Platform
+from tests.servers.platform import Platform, Refuses
 
 OWNER = '[channels.chat]\nowners = ["7"]\nallow = ["8"]\n'
 
@@ -186,3 +187,85 @@ async def test_s25_a_jobs_answer_that_ends_silently_is_not_sent(home_dir: Path, 
         await p.until(lambda: p.gateway.lanes.get("chat:c1") is None)
         await p.hears("go on")
         assert await p.says(len(sent) + 1) == [*sent, "end"]
+
+
+async def test_a_word_that_was_written_before_the_question_does_not_answer_it(home_dir: Path) -> None:
+    async with phone(home_dir) as p:
+        await p.hears("text Mei Lin that I'm late")
+        await p.says(1)
+        early = await p.hears("ok", sent=datetime.now(UTC) - timedelta(minutes=1))
+        assert early.fate is Fate.WAITING
+        assert (await p.hears("ok", sent=datetime.now(UTC))).fate is Fate.ANSWERED
+
+
+async def test_a_question_that_did_not_arrive_is_not_answered_by_a_bare_word(home_dir: Path) -> None:
+    async with phone(home_dir) as p:
+        p.chat.will(Refuses(retryable=False))
+        await p.hears("text Mei Lin that I'm late")
+        await p.until(lambda: p.chat.tries == 1)
+        assert (await p.hears("ok")).fate is Fate.WAITING
+        assert not any(t.startswith("Sent") for t in p.chat.texts)
+
+
+async def test_a_guest_neither_ends_the_owners_turn_nor_pushes_its_messages_out(home_dir: Path) -> None:
+    steps = '{"steps": [{"text": "done", "pause": 0.5}, {"text": "more"}, {"text": "again"}, {"text": "end"}]}'
+    written(home_dir, "script.json", steps)
+    settings = f'[provider]\nname = "scripted"\nscript = "{home_dir}/script.json"\n'
+    settings += '[queue]\nmode = "interrupt"\ncap = 1\ndrop = "old"\ndebounce = 0\n'
+    async with phone(home_dir, OWNER + settings) as p:
+        await p.hears("work")
+        await p.until(lambda: (lane := p.gateway.lanes.get("chat:c1")) is not None and lane.running is not None)
+        guest = await p.hears("me first", sender="8")
+        assert guest.fate is Fate.WAITING
+        texts = await p.says(2)
+        assert texts[:1] == ["done"]
+
+
+async def test_the_same_number_in_another_chat_is_another_message(home_dir: Path) -> None:
+    async with phone(home_dir) as p:
+        one = await p.hears("turn the torch on", chat="c1", external_id="17")
+        two = await p.hears("how much battery is left?", chat="c2", external_id="17")
+        assert one.id != two.id
+        assert sorted(await p.says(2)) == ["The battery is at 78 %, not charging.", "The torch is on."]
+
+
+async def test_half_a_character_blocks_nothing(home_dir: Path) -> None:
+    async with phone(home_dir) as p:
+        await p.hears("turn the torch on \ud83d")
+        assert await p.says(1)
+
+
+@pytest.mark.parametrize("trouble", [asyncio.CancelledError(), OverflowError("odd")])
+async def test_a_channel_that_breaks_is_listened_to_again(home_dir: Path, trouble: BaseException) -> None:
+    class Leaky(Platform):
+        listens = 0
+
+        async def listen(self, take: Take) -> None:
+            self.listens += 1
+            if self.listens == 1:
+                raise trouble
+            await Platform.listen(self, take)
+
+    written(home_dir, "config.toml", OWNER)
+    chat = Leaky(abilities=Abilities())
+    async with gateway(assembled({"PALMCLAW_HOME": str(home_dir)}), {"chat": chat}) as runtime:
+        assert (await Phone(runtime, chat, home_dir).hears("turn the torch on")).fate is Fate.WAITING
+        assert chat.listens == 2
+
+
+async def test_the_id_of_a_message_may_be_a_number(home_dir: Path) -> None:
+    class Numbered(Platform):
+        async def send(self, outbound: Outbound) -> str:
+            await Platform.send(self, outbound)
+            return 12345  # type: ignore[return-value]  # as strangers' plugins do
+
+    written(home_dir, "config.toml", OWNER)
+    chat = Numbered(abilities=Abilities())
+    async with gateway(assembled({"PALMCLAW_HOME": str(home_dir)}), {"chat": chat}) as runtime:
+        p = Phone(runtime, chat, home_dir)
+        await p.hears("turn the torch on")
+        await p.says(1)
+        await p.hears("how much battery is left?")
+        assert await p.says(2) == ["The torch is on.", "The battery is at 78 %, not charging."]
+        counts = await Outbox(runtime.stores.inbox.database).counts()  # type: ignore[attr-defined]  # the store's own
+        assert "sending" not in counts

@@ -16,6 +16,7 @@ from palmclaw.agent.window import LEFT_OUT, shown, weight
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, Role, Stamp, Text, ToolCall, ToolResult, user_message
 from palmclaw.core.ports import Snapshot, Tail
+from palmclaw.core.session import JOINED
 from palmclaw.core.tools import Effect, Module, Tool
 from tests.agent.kit import Nothing
 
@@ -272,6 +273,14 @@ def test_where_the_tail_begins_does_not_matter() -> None:
 def test_a_long_tool_chain_is_not_cut() -> None:
     log = turns(1, calls=60)
     assert shown(Tail(0, log), Limits(context_messages=10)) == tuple(log)
+
+
+def test_a_turn_is_whole_though_somebody_joined_it() -> None:
+    joined = stamped("and the hall", NOW, (), (JOINED,))
+    log = [*turns(3), user_message("look everywhere"), *turns(1, calls=3)[1:], joined, *turns(1, calls=12)[1:-1]]
+    found = shown(Tail(0, log), Limits(context_messages=10))
+    assert texts(found) == ["look everywhere", "a0", joined.text]
+    assert len(found) == len(log) - 6
 
 
 def test_the_token_budget_drops_whole_turns_but_never_the_newest_message() -> None:

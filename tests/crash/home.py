@@ -28,7 +28,6 @@ pause = 0.04
 
 [limits]
 turns = 3
-context_messages = 200
 approval_seconds = 5
 
 [queue]

@@ -6,7 +6,7 @@ from dataclasses import replace
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, Reasoning, Role, Stamp, Text, ToolCall, ToolResult
 from palmclaw.core.ports import Tail
-from palmclaw.core.session import chain_start, projected
+from palmclaw.core.session import chain_start, is_further, projected
 from palmclaw.core.text import tokens
 
 LEFT_OUT = "(left out to save room; call again if it is needed)"
@@ -17,14 +17,14 @@ MEDIA = 1_600
 
 
 def shown(tail: Tail, limits: Limits) -> tuple[Message, ...]:
-    """The newest messages that fit; the newest user message is always among them.
+    """The newest messages that fit; the newest turn is always among them, from the message that began it.
 
     The start moves by half a window at a time, so that many requests in a row begin with the same bytes and the
     provider's cache holds.
     """
     messages = tail.messages
-    start = chain_start(messages, max(0, _step_start(tail, limits.context_messages) - tail.start))
     newest = _newest_turn(messages)
+    start = min(newest, chain_start(messages, max(0, _step_start(tail, limits.context_messages) - tail.start)))
     while start < newest and sum(weight(m) for m in messages[start:]) > limits.context_tokens:
         start = _next_turn(messages, start, newest)
     return _lightened(projected(messages[start:]), limits.context_tokens)
@@ -69,7 +69,7 @@ def _step_start(tail: Tail, limit: int) -> int:
 
 
 def _newest_turn(messages: Sequence[Message]) -> int:
-    found = [at for at, m in enumerate(messages) if m.role is Role.USER]
+    found = [at for at, m in enumerate(messages) if m.role is Role.USER and not is_further(m)]
     return found[-1] if found else 0
 
 

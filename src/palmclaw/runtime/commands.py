@@ -1,6 +1,7 @@
 """What the owner says to the runtime itself, in any channel: read here, done by the gateway."""
 
 import re
+import unicodedata
 from dataclasses import dataclass
 
 from palmclaw.core.events import Answer
@@ -9,7 +10,7 @@ from palmclaw.core.traffic import Drop, Mode, QueueChange
 NAMES = ("stop", "queue", "steer", "tell", "new", "reset", "status", "model", "approve", "approvals", "help")
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?$", re.IGNORECASE)
-_COMMAND = re.compile(r"/([a-z]+)(?:@\S+)?:?(?:\s+|$)", re.IGNORECASE)
+_COMMAND = re.compile(r"/([a-z]+)(?:@\S+)?[:.!。！]*(?:\s+|$)", re.IGNORECASE)
 _MODES = {
     **dict.fromkeys(("collect", "coalesce"), Mode.COLLECT),
     **dict.fromkeys(("steer", "steering", "queue"), Mode.STEER),
@@ -21,10 +22,12 @@ _DROPS = {
     **dict.fromkeys(("new", "newest"), Drop.NEW),
     **dict.fromkeys(("summarize", "summary"), Drop.SUMMARIZE),
 }
+_SIGNS = re.compile(r"[^\w\s]")
 _STOPS = re.compile(
-    "(?:please )?(?:stop|abort|cancel|halt)(?: it| that| now| everything| please)?|esc|escape|exit|interrupt|quit|"
-    "(?:请|快)?(?:停|停下|停止|停一下|停下来)|(?:别|不要)做了|取消|中止|终止|打断|住手|"
-    "para|detente|alto|arrête|stopp|halt an|aufhören|стоп|やめて|止めて|그만|توقف"
+    "(?:please )?(?:stop|abort|cancel|halt)(?: it| that| now| everything| please| stop)*|"
+    "esc|escape|exit|interrupt|quit|"
+    "(?:请|快)?(?:停+|停下|停止|停一下|停下来)|别说了|(?:别|不要)做了|取消|中止|终止|打断|住手|"
+    "para|detente|alto|arrête|arrete|stopp|halt an|aufhören|стоп|やめて|止めて|그만|توقف"
 )
 _ANSWERS = {
     **dict.fromkeys(("y", "yes", "once", "ok", "o", "1", "是", "好", "可以", "同意", "仅此一次", "一次"), Answer.ONCE),
@@ -53,7 +56,7 @@ class QueueCommand:
 
 def command(text: str) -> Command | None:
     """The command that a message is; None for a message that is for the agent."""
-    plain = text.strip()
+    plain = unicodedata.normalize("NFKC", text).strip()
     found = _COMMAND.match(plain)
     if found and found[1].lower() in NAMES:
         return Command(found[1].lower(), plain[found.end() :].strip())
@@ -62,7 +65,8 @@ def command(text: str) -> Command | None:
 
 def means_stop(text: str) -> bool:
     """Whether the whole message says nothing but stop."""
-    return _STOPS.fullmatch(" ".join(text.lower().split()).strip(" .!?,;…。！？，、；~～\"'“”")) is not None
+    words = _SIGNS.sub(" ", unicodedata.normalize("NFKC", text).lower()).split()
+    return _STOPS.fullmatch(" ".join(words)) is not None
 
 
 def answer(word: str) -> Answer | None:
@@ -77,7 +81,7 @@ def queue_command(rest: str) -> QueueCommand:
         return QueueCommand(reset=True, text=_after(rest, 1))
     read = 0
     for word in words:
-        found = _setting(word, first=read == 0)
+        found = _setting(word, first=change.mode is None)
         if found is None:
             break
         change = _with(change, found)

@@ -15,11 +15,12 @@ from palmclaw.core.messages import Media, utc_now
 from palmclaw.core.ports import MediaStore
 from palmclaw.core.records import InboxStore, SessionState, Stored, TurnStore
 from palmclaw.core.runtime import Draining, NotOpen, Question, Status, Stopped
-from palmclaw.core.traffic import Address, Fate, Inbound, Origin, Outbound, QueueChange, QueueSettings, Receipt
+from palmclaw.core.traffic import Address, Fate, Inbound, Outbound, QueueChange, QueueSettings, Receipt
 from palmclaw.runtime import commands
 from palmclaw.runtime.approvals import Desk
 from palmclaw.runtime.commands import Command
 from palmclaw.runtime.feed import Feed
+from palmclaw.runtime.incoming import is_older, is_void, may_command, plain
 from palmclaw.runtime.lane import STOPPED, Held, Lane, Running
 from palmclaw.runtime.lanes import Lanes
 from palmclaw.runtime.queueing import merged, settled
@@ -49,13 +50,17 @@ Order = Callable[["Gateway", Stored, Command], Awaitable[str | Inbound]]
 """Does what a command says: returns the words that answer it, or the message that is left of it for the agent."""
 
 
+async def _nowhere(address: Address) -> frozenset[str]:
+    return frozenset()
+
+
 @dataclass(slots=True)
 class Gateway:
     """Implements Runtime. `order` does what the owner tells the runtime itself, `reply` is what is sent of the answer
     to a channel; `findings` are what the start found.
 
     `holders` are those who need the runtime, by name; `channels` says what each suffers from, `outbox` counts by state;
-    `asked_at` is the chat to which each open question was sent.
+    `asked_at` knows which questions were sent to a chat.
     """
 
     stores: Stores
@@ -70,7 +75,7 @@ class Gateway:
     outbox: Callable[[], Awaitable[dict[str, int]]] | None = None
     reply: Callable[[Receipt, Inbound], Sequence[Outbound]] = lambda receipt, inbound: ()
     started: str = field(default_factory=lambda: utc_now().isoformat(timespec="seconds"))
-    asked_at: dict[str, Address] = field(default_factory=dict)
+    asked_at: Callable[[Address], Awaitable[frozenset[str]]] = _nowhere
     _awake: set[str] = field(default_factory=set)
     _waking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _closing: bool = False
@@ -90,25 +95,39 @@ class Gateway:
 
     async def take(self, inbound: Inbound) -> Receipt:
         """Store a message of the owner's and let it take its way."""
-        return await self.accept(inbound, may_command=_may_command(inbound))
+        return await self.accept(inbound, may_command=may_command(inbound))
 
     async def accept(self, inbound: Inbound, *, may_command: bool) -> Receipt:
         """Store a message, do what it commands, or put it in line. Raises Draining before anything is stored."""
         if self._closing:
             raise Draining("PalmClaw is stopping")
+        inbound = plain(inbound)
         await self.wake(inbound.session)
         said = await self._command(inbound) if may_command else None
+        if said is not None and said.name == "stop" and not inbound.external_id:
+            self._interrupt(inbound.session)  # at once, however busy the store is
         state = await self.stores.inbox.state(inbound.session)
-        if said is None and _is_void(inbound, state):
+        if said is None and is_void(inbound, state):
             why = "it was sent before you said stop"
             return (await self.stores.inbox.put(inbound, Fate.CANCELLED, why)).receipt
         stored = await self.stores.inbox.put(inbound)
         if not stored.is_new:
-            return self._placed(stored.receipt)
+            return await self._again(stored, state)
         if inbound.is_report and self.lanes.is_stopped(inbound.sender):
             await self.stores.inbox.mark((stored.receipt.id,), Fate.CANCELLED, STOPPED)
             return replace(stored.receipt, fate=Fate.CANCELLED, reason=STOPPED)
         return await self._go(stored, said, state)
+
+    async def _again(self, stored: Stored, state: SessionState) -> Receipt:
+        """The same message once more: how it stands; one that waits and is in no line is put in it."""
+        placed, lane = self._placed(stored.receipt), self.lanes.get(stored.receipt.session)
+        is_lost = placed.fate is Fate.WAITING and placed.position == 0 and (lane is None or lane.running is None)
+        is_plain = await self._command(stored.inbound) is None
+        return await self.lanes.enter(stored, state) if is_lost and is_plain else placed
+
+    def _interrupt(self, session: str) -> None:
+        if lane := self.lanes.get(session):
+            lane.interrupt()
 
     async def enter(self, stored: Stored) -> Receipt:
         """Put in line what is stored already: a sub-agent's task."""
@@ -241,7 +260,12 @@ class Gateway:
         for due in await self.stores.records.due(session):
             self.lanes.go_on(due)
         for stored in await self.stores.inbox.waiting(session):
-            said = await self._command(stored.inbound) if _may_command(stored.inbound) else None
+            said = await self._command(stored.inbound) if may_command(stored.inbound) else None
+            if said is not None and said.name in ("new", "reset"):  # what was said since must not be forgotten by it
+                await self.stores.inbox.mark(
+                    (stored.receipt.id,), Fate.DROPPED, "PalmClaw restarted before it was done"
+                )
+                continue
             left = stored.inbound if said is None else await self._do(stored, said)
             if isinstance(left, Inbound):
                 await self.lanes.load(replace(stored, inbound=left))
@@ -257,12 +281,15 @@ class Gateway:
             return said
         if inbound.address and commands.answer(inbound.text) and await self.questions_to(inbound):
             return Command("approve", inbound.text)
-        return said if self.lanes.get(inbound.session) is not None else None
+        if said is None or self.lanes.get(inbound.session) is not None:
+            return said
+        children = await self.stores.inbox.children(inbound.session)
+        return said if any(self.lanes.get(child) for child in children) else None
 
     async def questions_to(self, inbound: Inbound) -> list[str]:
-        """The open questions that whoever writes this may mean: of the conversation, or sent to where they write."""
-        sent = {question for question, place in self.asked_at.items() if place == inbound.address}
-        return [q.asked.id for q in await self.questions() if q.session == inbound.session or q.asked.id in sent]
+        """The open questions that were delivered to where this is written, before it was."""
+        sent = await self.asked_at(inbound.address) if inbound.address else frozenset()
+        return [q.asked.id for q in await self.questions() if q.asked.id in sent and not is_older(inbound, q)]
 
     async def _go(self, stored: Stored, said: Command | None, state: SessionState) -> Receipt:
         if said is not None:
@@ -316,12 +343,3 @@ async def _settled(turns: Sequence[Running]) -> None:
         async with asyncio.timeout(SETTLE):
             for turn in turns:
                 await turn.ended.wait()
-
-
-def _may_command(inbound: Inbound) -> bool:
-    return inbound.origin is Origin.OWNER and not inbound.is_report
-
-
-def _is_void(inbound: Inbound, state: SessionState) -> bool:
-    """Sent before a stop that arrived first, by the clock of the channel that brought both."""
-    return inbound.sent is not None and state.stopped is not None and inbound.sent <= state.stopped

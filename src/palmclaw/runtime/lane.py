@@ -214,7 +214,7 @@ class Lane:
     async def _silence(self) -> None:
         """Wait until nobody has said anything for a while; a message that interrupts is not kept waiting."""
         if self.failures:
-            await self._any_of(self.house.sleep(min(FIRST_RETRY * 2 ** (self.failures - 1), LAST_RETRY)))
+            await self._any_of(self.house.sleep(min(FIRST_RETRY * 2.0 ** min(self.failures - 1, 10), LAST_RETRY)))
         while not self.line.is_empty and not is_urgent(self.line):
             left = self.heard + self.settings.debounce - self.house.now()
             if left <= 0:

@@ -10,7 +10,7 @@ from palmclaw.core.records import Due, InboxStore, SessionState, Stored
 from palmclaw.core.runtime import Lane as LaneStatus
 from palmclaw.core.traffic import Fate, Inbound, Mode, QueueChange, QueueSettings, Receipt
 from palmclaw.runtime.lane import House, Lane
-from palmclaw.runtime.queueing import Item, settled
+from palmclaw.runtime.queueing import Item, may_interrupt, settled
 from palmclaw.runtime.turns import resumed
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class Lanes:
             return await self._gone(lane, Receipt(row, inbound.session, Fate.DROPPED, reason="something else runs"))
         settings = self.rules.of(inbound, state.queue)
         told = lane.enter(Item(row, inbound, settings.mode), settings)
-        if lane.line.position(row) and (settings.mode is Mode.INTERRUPT or self._is_in_the_way(lane, inbound)):
+        if lane.line.position(row) and self._ends_the_turn(lane, inbound, settings.mode):
             lane.interrupt()
         self._run(lane)
         for receipt in told:
@@ -121,9 +121,11 @@ class Lanes:
         if left:
             await asyncio.wait(left)
 
-    def _is_in_the_way(self, lane: Lane, inbound: Inbound) -> bool:
-        """A heartbeat runs, and a person speaks."""
-        return lane.running is not None and lane.running.work.last.yields and not inbound.yields
+    def _ends_the_turn(self, lane: Lane, inbound: Inbound, mode: Mode) -> bool:
+        """It interrupts, and may; or a heartbeat runs, and a person speaks."""
+        if lane.running is None or not may_interrupt(inbound, lane.running.work.last):
+            return lane.running is not None and lane.running.work.last.yields and not inbound.yields
+        return mode is Mode.INTERRUPT or (lane.running.work.last.yields and not inbound.yields)
 
     def _lane(self, session: str) -> Lane:
         if session not in self._lanes:

@@ -10,6 +10,10 @@ LINE = 160
 """Characters that are left of a message which had to give way."""
 
 
+_TRUST: Mapping[Origin, int] = {Origin.OTHER: 0, Origin.JOB: 1, Origin.OWNER: 2}
+"""Nobody makes somebody more trusted give way."""
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """A message that waits, its row in the inbox, and what it does to a running turn."""
@@ -88,7 +92,9 @@ def added(line: Line, item: Item, settings: QueueSettings) -> Change:
     excess = len(line.items) - settings.cap + 1
     if excess <= 0:
         return Change(replace(line, items=(*line.items, item)))
-    free = [i for i in line.items if i.inbox != line.joining]
+    free = [
+        i for i in line.items if i.inbox != line.joining and _TRUST[i.inbound.origin] <= _TRUST[item.inbound.origin]
+    ]
     if settings.drop is Drop.NEW or len(free) < excess:
         return Change(line, ((item.inbox, Fate.DROPPED, f"{len(line.items)} messages wait already"),))
     victims = free[:excess]
@@ -108,6 +114,11 @@ def without(line: Line, rows: Iterable[int]) -> Line:
         tuple(i for i in line.summarized if i.inbox not in gone),
         0 if line.joining in gone else line.joining,
     )
+
+
+def may_interrupt(new: Inbound, running: Inbound) -> bool:
+    """Whether a message may end the turn of another one."""
+    return _TRUST[new.origin] >= _TRUST[running.origin]
 
 
 def steerable(line: Line, running: Item) -> Item | None:
@@ -154,8 +165,7 @@ def summary(summarized: tuple[Item, ...], cap: int) -> Inbound | None:
         return None
     lines = [_line(i.inbound.text) for i in summarized][-cap:]
     text = f"({len(summarized)} messages came while more than {cap} waited; this is left of them:)"
-    trust: Mapping[Origin, int] = {Origin.OTHER: 0, Origin.JOB: 1, Origin.OWNER: 2}
-    inbound = min((i.inbound for i in summarized), key=lambda i: (trust[i.origin], not i.is_report))
+    inbound = min((i.inbound for i in summarized), key=lambda i: (_TRUST[i.origin], not i.is_report))
     tainted = any(i.inbound.tainted or i.inbound.media for i in summarized)
     return replace(inbound, text="\n".join((text, *(f"- {line}" for line in lines))), media=(), tainted=tainted)
 

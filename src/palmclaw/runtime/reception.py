@@ -2,12 +2,14 @@
 
 import asyncio
 import logging
+import zlib
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from palmclaw.core.channels import Channel, ChannelError
 from palmclaw.core.errors import ConfigError, StorageError
 from palmclaw.core.events import ApprovalAnswered, ApprovalAsked, Happening, Taken
+from palmclaw.core.ports import OutboxState
 from palmclaw.core.traffic import Address, Fate, Inbound, Outbound, Receipt
 from palmclaw.runtime.access import Access, Verdict
 from palmclaw.runtime.bindings import AgentSettings, agent_for, session_for
@@ -17,6 +19,8 @@ from palmclaw.runtime.orders import question
 from palmclaw.runtime.words import Words
 
 log = logging.getLogger(__name__)
+QUESTION = "question:"
+"""How the key of a question on its way begins."""
 FIRST, LONGEST = 1.0, 300.0
 """Seconds until a channel that broke is started again, doubled each time."""
 
@@ -36,6 +40,7 @@ class Reception:
     wrong: dict[str, str] = field(default_factory=dict)
     _tasks: "list[asyncio.Task[None]]" = field(default_factory=list)
     _posting: "set[asyncio.Task[None]]" = field(default_factory=set)
+    _asked: dict[str, tuple[int, Address]] = field(default_factory=dict)
     _typing: dict[int, Address] = field(default_factory=dict)
 
     async def prepare(self) -> None:
@@ -72,10 +77,9 @@ class Reception:
     def heard(self, session: str, event: Happening) -> None:
         """What all are told: a question goes to where the owner is, and what waits no longer is not waited for."""
         if isinstance(event, ApprovalAsked) and (place := self.place(session)) is not None:
-            self.gateway.asked_at[event.id] = place
-            self._post(session, Outbound(place, question(event, self.words), f"question:{event.id}"))
+            self._post(session, Outbound(place, question(event, self.words), f"{QUESTION}{event.id}"))
         elif isinstance(event, ApprovalAnswered):
-            self.gateway.asked_at.pop(event.id, None)
+            self._asked.pop(event.id, None)
         elif isinstance(event, Taken) and event.receipt.fate is not Fate.WAITING and event.receipt.id in self._typing:
             self._no_longer_waits(session, event.receipt, self._typing.pop(event.receipt.id))
 
@@ -86,6 +90,12 @@ class Reception:
         own = work.last.address if work and not work.last.group and work.is_owners else None
         found = own or self.home
         return found if found is not None and self.delivery.running(found.channel) else None
+
+    async def asked_at(self, address: Address) -> frozenset[str]:
+        """The questions that have arrived in a chat, or may have: only those can be answered by a bare word."""
+        found = [(question, row) for question, (row, place) in self._asked.items() if place == address]
+        states = {question: await self.delivery.store.state(row) for question, row in found}
+        return frozenset(q for q, state in states.items() if state in (OutboxState.SENDING, OutboxState.SENT))
 
     def _no_longer_waits(self, session: str, receipt: Receipt, address: Address) -> None:
         self.delivery.typing.rest(address)
@@ -113,7 +123,7 @@ class Reception:
     async def _refused(self, inbound: Inbound, reply: str, reason: str) -> Receipt:
         assert inbound.address is not None
         if reply:
-            key = f"refused:{inbound.session}:{inbound.external_id}"
+            key = f"refused:{inbound.session}:{inbound.external_id}:{zlib.crc32(reply.encode()):08x}"
             await self.delivery.post(inbound.session, "", self._pieces(inbound.address, reply, key))
         return Receipt(0, inbound.session, Fate.REJECTED, reason=reason)
 
@@ -127,7 +137,11 @@ class Reception:
 
     async def _posted(self, session: str, outbounds: tuple[Outbound, ...]) -> None:
         try:
-            await self.delivery.post(session, "", outbounds)
+            rows = await self.delivery.post(session, "", outbounds)
+            last = outbounds[-1]
+            if last.key.startswith(QUESTION):
+                asked = last.key.removeprefix(QUESTION).partition(":")[0]
+                self._asked[asked] = (rows[-1], last.address)
         except StorageError as error:  # other surfaces still show the question
             log.error("a question could not be sent: %s", error)
 
@@ -143,9 +157,13 @@ class Reception:
                 failures = 0
             except ChannelError as error:
                 self.wrong[name] = str(error)
+            except asyncio.CancelledError:
+                if (task := asyncio.current_task()) is None or task.cancelling():
+                    raise  # it is we who end
+                self.wrong[name] = "it broke off by itself"
             except Exception:  # a bug in one channel must not end the others
                 log.exception("channel %s broke", name)
                 self.wrong[name] = "it broke; see palmclaw.log"
             failures += 1
             log.warning("channel %s has stopped listening: %s", name, self.wrong[name] or "it came to its end")
-            await self.sleep(min(LONGEST, FIRST * 2.0 ** (failures - 1)))
+            await self.sleep(min(LONGEST, FIRST * 2.0 ** min(failures - 1, 10)))

@@ -16,6 +16,7 @@ from palmclaw.core.traffic import Address, Outbound
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]
 SECONDS = 15.0
+LONGEST_WAIT = 3_600.0
 """How long a channel may take for one message."""
 log = logging.getLogger(__name__)
 
@@ -69,13 +70,23 @@ class Lines:
             return Outcome(OutboxState.UNKNOWN, reason="sending was broken off: it may have arrived")
         error = task.exception()
         if error is None:
-            return Outcome(OutboxState.SENT, remote=task.result() or "")
+            return Outcome(OutboxState.SENT, remote=_id(task.result()))
         if isinstance(error, ChannelError):
             state = OutboxState.WAITING if error.retryable else OutboxState.FAILED
-            return Outcome(state, reason=str(error), wait=error.retry_after or 0.0)
+            return Outcome(state, reason=str(error), wait=_seconds(error.retry_after))
         where = "".join(traceback.format_tb(error.__traceback__))  # its words may hold a key
         log.error("channel %s broke: %s\n%s", outbound.address.channel, type(error).__name__, where)
         return Outcome(OutboxState.UNKNOWN, reason=f"the channel broke ({type(error).__name__}): it may have arrived")
+
+
+def _id(remote: object) -> str:
+    """The platform's id of a message, whatever a stranger's plugin takes for one."""
+    return str(remote) if isinstance(remote, str | int) and not isinstance(remote, bool) else ""
+
+
+def _seconds(wait: object) -> float:
+    """How long the platform asks to wait; never longer than an hour, and nothing where it is no number."""
+    return min(max(0.0, float(wait)), LONGEST_WAIT) if isinstance(wait, int | float) and wait == wait else 0.0
 
 
 async def _run(work: Callable[[], Awaitable[T]]) -> T:

@@ -127,10 +127,10 @@ class Turns:
         except Withdrawn:
             raise
         except PalmclawError as error:
-            yield await self._broken(turn, error.fault)
+            yield await self._broken(turn, error.fault, voice)
         except Exception:  # a bug in one turn must not end the others
             log.exception("turn %s in %s crashed", turn.id, turn.session)
-            yield await self._broken(turn, Fault("internal", "PalmClaw has a bug; see palmclaw.log."))
+            yield await self._broken(turn, Fault("internal", "PalmClaw has a bug; see palmclaw.log."), voice)
         finally:
             await voice.close()
 
@@ -199,13 +199,14 @@ class Turns:
             await self.store.end(turn.id, event)
         return True
 
-    async def _broken(self, turn: Turn, fault: Fault) -> TurnEnded:
+    async def _broken(self, turn: Turn, fault: Fault, voice: Voice) -> TurnEnded:
         """The end of a turn that failed outside its loop; where it cannot be stored now, the next turn closes it."""
         ended = TurnEnded(Stop.ERROR, error=fault)
         with suppress(StorageError):
             for left in await self.store.open_turns(turn.session):
                 if left.id == turn.id:
-                    await self._close(left, ended)
+                    note = Message(Role.NOTE, (Text(fault.message),))
+                    await self._close(left, ended, posts=voice.posts(note))
         return ended
 
     async def _settle(self, turn: OpenTurn) -> None:

@@ -73,5 +73,5 @@ _UNREPORTED = """
 SELECT t.session, t.id, t.stop, t.error FROM session s JOIN turn t ON t.session = s.id
 WHERE s.parent <> '' AND :parent IN ('', s.parent) AND s.stopped=''
 AND t.stop <> 'cancelled' AND (t.state='ended' OR t.resume='person')
-AND NOT EXISTS (SELECT 1 FROM inbox WHERE external_id = 'report:' || t.id)
+AND NOT EXISTS (SELECT 1 FROM inbox WHERE external_id = s.parent || '|report:' || t.id)
 """

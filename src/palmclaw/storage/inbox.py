@@ -127,7 +127,10 @@ class Inbox:
         return await self.database.run(lambda db: db.execute(query, (at,)).rowcount)
 
 
-_NEWEST = f"SELECT {_ROW} FROM inbox WHERE channel<>'' AND body<>'' ORDER BY id DESC LIMIT 200"
+_NEWEST = f"""
+SELECT {_ROW} FROM inbox
+WHERE channel<>'' AND body<>'' AND json_extract(body, '$.origin')='owner' ORDER BY id DESC LIMIT 20
+"""
 _FAMILY = """
 WITH RECURSIVE family(id) AS (
     SELECT :session UNION SELECT s.id FROM session s JOIN family f ON s.parent=f.id AND s.parent<>''
@@ -135,7 +138,7 @@ WITH RECURSIVE family(id) AS (
 """
 _STOPPED = f"""
 {_FAMILY} SELECT id, session FROM inbox WHERE state IN {_OPEN_SQL} AND session IN family
-AND (session<>:session OR :upto=0 OR id<:upto OR external_id LIKE 'report:%') ORDER BY id
+AND (session<>:session OR :upto=0 OR id<:upto OR external_id LIKE '%|report:%') ORDER BY id
 """
 _GIVE_UP = f"""
 {_FAMILY} UPDATE turn SET resume='person' WHERE session IN family AND (state='running' OR resume='due')
@@ -150,11 +153,16 @@ def put(db: sqlite3.Connection, inbound: Inbound, at: str, fate: Fate = Fate.WAI
     channel = inbound.address.channel if inbound.address else ""
     if inbound.external_id:
         query = f"SELECT {_ROW} FROM inbox WHERE channel=? AND external_id=? AND external_id<>''"
-        if (found := db.execute(query, (channel, inbound.external_id)).fetchone()) is not None:
+        if (found := db.execute(query, (channel, _once(inbound))).fetchone()) is not None:
             return _stored(found, is_new=False)
-    row = (channel, inbound.external_id, inbound.session, whole(compact(encode(inbound))), fate, reason, at)
+    row = (channel, _once(inbound), inbound.session, whole(compact(encode(inbound))), fate, reason, at)
     inserted = db.execute(_INSERT, row).lastrowid
     return Stored(Receipt(inserted or 0, inbound.session, fate, reason=reason), inbound)
+
+
+def _once(inbound: Inbound) -> str:
+    """What may be stored once: platforms number the messages of each chat for itself."""
+    return f"{inbound.session}|{inbound.external_id}" if inbound.external_id else ""
 
 
 def mark(db: sqlite3.Connection, rows: Sequence[int], fate: Fate, turn: str) -> None:

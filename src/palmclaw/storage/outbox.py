@@ -53,6 +53,12 @@ class Outbox:
         rows = await self.database.run(lambda db: db.execute(_WAITING).fetchall())
         return tuple(Address(*row[:3]) for row in rows)
 
+    async def state(self, row: int) -> OutboxState | None:
+        """How far a message has come; None for one that is not there."""
+        query = "SELECT state FROM outbox WHERE id=?"
+        found = await self.database.run(lambda db: db.execute(query, (row,)).fetchone())
+        return OutboxState(found[0]) if found else None
+
     async def next(self, address: Address) -> OutboxRow | None:
         """The oldest message that waits for this address."""
         rows = await self._rows(

@@ -61,10 +61,18 @@ class Sessions:
         begun = compact([encode(i) for i in beginning.inbounds])
 
         def work(db: sqlite3.Connection) -> int:
-            title = " ".join(beginning.messages[0].text.split())[:60] if beginning.messages else ""
+            title = whole(" ".join(beginning.messages[0].text.split()))[:60] if beginning.messages else ""
             db.execute(_NEW_SESSION, (last.session, title, at, at))
             db.execute("UPDATE session SET title=? WHERE id=? AND title=''", (title, last.session))
-            row = (beginning.turn, last.session, last.origin, last.sender, beginning.model, at, beginning.continues)
+            row = (
+                beginning.turn,
+                last.session,
+                last.origin,
+                last.sender,
+                whole(beginning.model),
+                at,
+                beginning.continues,
+            )
             db.execute(_NEW_TURN, (*row, whole(begun)))
             if beginning.continues:
                 db.execute("UPDATE turn SET resume='done' WHERE id=?", (beginning.continues,))
