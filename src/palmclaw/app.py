@@ -119,7 +119,12 @@ class App:
     def channels(self) -> dict[str, Channel]:
         """Every channel that is configured. Raises ConfigError."""
         made: dict[str, Channel] = {}
+        known = plugins.names(Kind.CHANNEL.value)
         for name, settings in self.settings.channels.items():
+            if settings.kind not in known:
+                there = ", ".join(known) or "none yet"
+                problem = f"this version has no channel {settings.kind!r}; there are: {there}"
+                raise ConfigError(f"channels.{name}", problem, f"palmclaw config unset channels.{name}")
             limits = self.settings.limits
             parts = Parts(self.home.root, self.device, limits, self.environ, table=f"channels.{name}")
             made[name] = plugins.build(Kind.CHANNEL, settings.kind, settings.options, parts)

@@ -80,7 +80,7 @@ class Evidence:
 
     @cached_property
     def inbox(self) -> tuple[Taken, ...]:
-        query = "SELECT id, channel, external_id, session, state, reason, turn, body FROM inbox ORDER BY id"
+        query = "SELECT id, channel, session, state, reason, turn, body FROM inbox ORDER BY id"
         return tuple(_taken(row) for row in self._rows(query))
 
     @cached_property
@@ -129,9 +129,9 @@ def _posted(row: Any) -> Posted:
 
 
 def _taken(row: Any) -> Taken:
-    number, channel, external_id, session, state, reason, turn, body = row
+    number, channel, session, state, reason, turn, body = row
     inbound = decode(Inbound, json.loads(body))
     found = _ID.search(inbound.text)
     is_persons = found is not None and not inbound.is_report and not inbound.session.startswith("subagent:")
     name = found[1] if found and is_persons else ""
-    return Taken(number, channel, external_id, session, state, reason, turn, inbound, name)
+    return Taken(number, channel, inbound.external_id, session, state, reason, turn, inbound, name)

@@ -15,6 +15,7 @@ from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts
 from palmclaw.core.events import Answer, ApprovalAsked
 from palmclaw.core.text import visible
+from palmclaw.runtime.commands import means_stop
 
 if TYPE_CHECKING:
     from palmclaw.cli.screen import Screen
@@ -47,7 +48,10 @@ KEYS = {
 
 @dataclass(slots=True)
 class Asking:
-    """One question. `is_typing`: the person was writing something when it came; `stray` is what of that came late."""
+    """One question. `is_typing`: the person was writing something when it came; `stray` is what of that came late.
+
+    `stop` ends the turn that asks: a question does not keep anybody from stopping it.
+    """
 
     screen: "Plain | Screen"
     question: ApprovalAsked
@@ -55,6 +59,7 @@ class Asking:
     is_typing: bool = False
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     stray: str = ""
+    stop: Callable[[], Awaitable[object]] | None = None
     _prompt: "PromptSession[str]" = field(default_factory=lambda: PromptSession(erase_when_done=True))
 
     async def answer(self) -> Answer:
@@ -68,6 +73,9 @@ class Asking:
                     handle_sigint=False,  # Ctrl-C is a key here, and the turn keeps its own handler
                 )
             except (EOFError, KeyboardInterrupt):
+                return Answer.NO
+            if self.stop is not None and (reply.strip().lower() == "/stop" or means_stop(reply)):
+                await self.stop()
                 return Answer.NO
             answer = KEYS.get(reply.strip().lower())
             if answer is not None and (answer is Answer.NO or answer in self.question.scopes):

@@ -25,7 +25,8 @@ from palmclaw.core.errors import ConfigError, Fault, PalmclawError, StorageError
 from palmclaw.core.events import Answer, ApprovalAsked, Event, Standing, Taken, ToolEnded, TurnStarted
 from palmclaw.core.runtime import Runtime
 from palmclaw.core.text import whole
-from palmclaw.core.traffic import Fate, Inbound, Mode, QueueChange, Receipt
+from palmclaw.core.traffic import SUBAGENT, Fate, Inbound, Mode, QueueChange, Receipt
+from palmclaw.runtime.bindings import agent_for
 
 if TYPE_CHECKING:
     from palmclaw.cli.screen import Screen
@@ -77,6 +78,7 @@ def chat(text: str | None, approve: str | None, session: str, device: str, paths
     session, model = whole(session), whole(how["model"])
     app = assembled(os.environ, device=device)
     app.services.chosen(model)
+    session = of_an_agent(app, session)
     style = Style(how["as_json"], how["quiet"], one_shot=message is not None, device=device)
     talk = Talk(app, texts(os.environ), session, style, approve, model, attached(paths), _mode(how["queue"]))
     sys.exit(run(talk.once(message) if message is not None else talk.conversation()))
@@ -272,6 +274,14 @@ class Talk:
             self.screen().say(event.result.said)
         if not isinstance(event, TurnStarted | Taken):
             self.screen().show(event)
+
+
+def of_an_agent(app: App, session: str) -> str:
+    """The session of the agent that talks in the terminal. Raises ConfigError where none of several does."""
+    agents = app.settings.agents
+    if len(agents) < 2 or app.kits.agent_of(session) or session.startswith(SUBAGENT):
+        return session
+    return f"{agent_for(None, agents)}:{session}"
 
 
 def given(text: str | None) -> str | None:

@@ -255,6 +255,7 @@ class Conversation:
     async def _answered_here(self, asked: Asked) -> Answer | None:
         """None when the question was withdrawn meanwhile."""
         asking = Asking(self.talk.screen(), asked.question, self.talk.texts, bool(self.line.draft.text))
+        asking.stop = lambda: self.runtime.stop(asked.session)
         self._asked, self._asking = asked, asyncio.create_task(asking.answer())
         try:
             await asyncio.wait({self._asking})

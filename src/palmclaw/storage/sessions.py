@@ -15,6 +15,7 @@ from palmclaw.core.records import Before, Beginning, Due, OpenTurn, Resume, Supe
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Fate, Inbound, Outbound
 from palmclaw.core.wire import compact
+from palmclaw.storage import queries
 from palmclaw.storage.conversations import forget as unsearchable
 from palmclaw.storage.database import Database
 from palmclaw.storage.inbox import forget, mark, of_turn
@@ -52,7 +53,7 @@ class Sessions:
 
     async def before(self, session: str) -> Before:
         """What must be known before a turn begins."""
-        row = await self.database.run(lambda db: db.execute(_BEFORE, {"session": session}).fetchone())
+        row = await self.database.run(lambda db: db.execute(queries.BEFORE, {"session": session}).fetchone())
         return Before(row[0] or "", row[1] == Stop.CANCELLED, bool(row[2]))
 
     async def begin(self, beginning: Beginning) -> None:
@@ -62,7 +63,7 @@ class Sessions:
 
         def work(db: sqlite3.Connection) -> int:
             title = whole(" ".join(beginning.messages[0].text.split()))[:60] if beginning.messages else ""
-            db.execute(_NEW_SESSION, (last.session, title, at, at))
+            db.execute(queries.NEW_SESSION, (last.session, title, at, at))
             db.execute("UPDATE session SET title=? WHERE id=? AND title=''", (title, last.session))
             row = (
                 beginning.turn,
@@ -73,7 +74,7 @@ class Sessions:
                 at,
                 beginning.continues,
             )
-            db.execute(_NEW_TURN, (*row, whole(begun)))
+            db.execute(queries.NEW_TURN, (*row, whole(begun)))
             if beginning.continues:
                 db.execute("UPDATE turn SET resume='done' WHERE id=?", (beginning.continues,))
                 return -1
@@ -115,9 +116,9 @@ class Sessions:
         told = (use.requests, use.input, use.output, use.cached, use.reasoning, int(use.estimated), use.cache_write)
 
         def work(db: sqlite3.Connection) -> None:
-            counted = db.execute(_COUNTED, (turn,)).fetchone()
+            counted = db.execute(queries.COUNTED, (turn,)).fetchone()
             values = counted if counted[0] else told
-            db.execute(_END, (*values, state, ended.stop, error, _now(), resume, resume, turn))
+            db.execute(queries.END, (*values, state, ended.stop, error, _now(), resume, resume, turn))
 
         await self.database.run(work)
 
@@ -143,7 +144,7 @@ class Sessions:
         at = _now()
 
         def work(db: sqlite3.Connection) -> None:
-            db.execute(_NEW_SESSION, (session, "", at, at))
+            db.execute(queries.NEW_SESSION, (session, "", at, at))
             db.execute("UPDATE session SET model=? WHERE id=?", (model, session))
 
         await self.database.run(work)
@@ -153,9 +154,9 @@ class Sessions:
         at = _now()
 
         def work(db: sqlite3.Connection) -> None:
-            db.execute(_NEW_SESSION, (session, "", at, at))
+            db.execute(queries.NEW_SESSION, (session, "", at, at))
             db.execute("DELETE FROM snapshot WHERE session=?", (session,))
-            db.execute(_ANEW, {"session": session})
+            db.execute(queries.ANEW, {"session": session})
 
         await self.database.run(work)
         self._tails.pop(session, None)
@@ -189,11 +190,13 @@ class Sessions:
 
     async def refers_to(self, media_id: str) -> bool:
         """Whether any message of any session has this attachment, or one that still waits."""
-        return await self.database.run(lambda db: db.execute(_REFERS, {"media": media_id}).fetchone() is not None)
+        return await self.database.run(
+            lambda db: db.execute(queries.REFERS, {"media": media_id}).fetchone() is not None
+        )
 
     async def listed(self) -> tuple[SessionInfo, ...]:
         """All sessions, the last used first."""
-        rows = await self.database.run(lambda db: db.execute(_LIST).fetchall())
+        rows = await self.database.run(lambda db: db.execute(queries.LIST).fetchall())
         return tuple(SessionInfo(*row) for row in rows)
 
     async def delete(self, session: str) -> None:
@@ -216,7 +219,7 @@ class Sessions:
         """The turns that were running when the last process died, oldest first."""
 
         def work(db: sqlite3.Connection) -> list[OpenTurn]:
-            return [_open_turn(db, row) for row in db.execute(_OPEN, {"session": session}).fetchall()]
+            return [_open_turn(db, row) for row in db.execute(queries.OPEN, {"session": session}).fetchall()]
 
         return tuple(await self.database.run(work))
 
@@ -224,7 +227,7 @@ class Sessions:
         """The broken turns that are to be gone on with, the oldest first."""
 
         def work(db: sqlite3.Connection) -> list[Due]:
-            rows = db.execute(_DUE, {"session": session}).fetchall()
+            rows = db.execute(queries.DUE, {"session": session}).fetchall()
             found = [(turn, _inbounds(begun)) for turn, begun in rows]
             return [Due(turn, inbounds, of_turn(db, turn)) for turn, inbounds in found if inbounds]
 
@@ -248,54 +251,6 @@ class Sessions:
         while len(self._tails) >= CACHED_SESSIONS:
             self._tails.pop(next(iter(self._tails)))
         self._tails[session] = tail
-
-
-_COUNTED = """
-SELECT count(*), sum(input), sum(output), sum(cached), sum(reasoning), max(estimated), sum(cache_write)
-FROM request WHERE turn=?
-"""
-_END = """
-UPDATE turn SET requests=?, input=?, output=?, cached=?, reasoning=?, estimated=?, cache_write=?, state=?, stop=?,
-                error=?, ended=?,
-                resume=CASE WHEN resume='person' AND ?='due' THEN 'person' ELSE ? END WHERE id=?
-"""
-_BEFORE = """
-SELECT (SELECT model FROM session WHERE id=:session),
-       (SELECT t.stop FROM message m JOIN turn t ON t.id = m.turn
-        WHERE m.session=:session ORDER BY m.position DESC LIMIT 1),
-       EXISTS (SELECT 1 FROM turn WHERE session=:session AND state='running')
-"""
-_NEW_TURN = """
-INSERT INTO turn (id, session, origin, sender, model, state, started, continues, begun)
-VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?)
-"""
-_OPEN = """
-SELECT id, session, continues, resume, begun FROM turn
-WHERE state='running' AND :session IN ('', session) ORDER BY started, id
-"""
-_DUE = "SELECT id, begun FROM turn WHERE resume='due' AND :session IN ('', session) ORDER BY started, id"
-_TAIL = """
-SELECT position, body FROM message WHERE session=:session
-AND position >= (SELECT since FROM session WHERE id=:session)
-AND position >= min((SELECT max(position) FROM message WHERE session=:session) - :count + 1,
-                    (SELECT coalesce(max(position), 0) FROM message WHERE session=:session AND role='user'))
-ORDER BY position
-"""
-_ANEW = """
-UPDATE session SET since=(SELECT coalesce(max(position) + 1, 0) FROM message WHERE session=:session) WHERE id=:session
-"""
-_REFERS = """
-SELECT 1 FROM message WHERE instr(body, :media) UNION ALL
-SELECT 1 FROM inbox WHERE state IN ('waiting', 'summarized') AND instr(body, :media) LIMIT 1
-"""
-_NEW_SESSION = "INSERT OR IGNORE INTO session (id, title, created, updated) VALUES (?, ?, ?, ?)"
-_LIST = """
-SELECT s.id, s.title, s.created, s.updated,
-       (SELECT count(*) FROM message m WHERE m.session = s.id),
-       count(t.id), coalesce(sum(t.input), 0), coalesce(sum(t.output), 0), s.parent
-FROM session s LEFT JOIN turn t ON t.session = s.id
-GROUP BY s.id ORDER BY s.updated DESC
-"""
 
 
 def _now() -> str:
@@ -322,7 +277,7 @@ def _user_at(messages: list[Message], count: int) -> int | None:
 
 
 def _tail(db: sqlite3.Connection, session: str, count: int) -> tuple[int, list[Message]]:
-    rows = db.execute(_TAIL, {"session": session, "count": count}).fetchall()
+    rows = db.execute(queries.TAIL, {"session": session, "count": count}).fetchall()
     return (rows[0][0] if rows else 0), _messages(row[1] for row in rows)
 
 
