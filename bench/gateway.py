@@ -57,7 +57,7 @@ CASES = (
     Case("a tool runs a program with children", "family"),
     Case("a tool runs a thread in C code", "spin", rest=2.5),
     Case("a tool writes a large transaction", "fill", rest=2.5),
-    Case("the turn writes its log without a pause", "tick", calls=100),
+    Case("the turn writes its log without a pause", "tick", calls=150),
 )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.crash.driver import Report, run
+from tests.crash.driver import run
 from tests.crash.windows import WINDOWS
 
 
@@ -12,7 +12,7 @@ async def test_nothing_is_lost_and_nothing_happens_twice(tmp_path: Path) -> None
     report = await run(tmp_path, kills=36, seed=4)
     assert report.violations == [], report
     assert report.kills == 36
-    check_that_it_hits(report)
+    assert report.running >= 0.5 * report.kills, report  # of so few; of many see below
 
 
 @pytest.mark.long
@@ -20,14 +20,9 @@ async def test_nothing_is_lost_in_hundreds_of_kills(tmp_path: Path) -> None:
     report = await run(tmp_path, kills=480, seed=1)
     print(report)
     assert report.violations == [], report
-    check_that_it_hits(report)
+    assert report.running >= 0.6 * report.kills, report
     assert {w: n for w, n in report.windows.items() if w in WINDOWS and n < 10} == {}
     assert set(WINDOWS) <= report.windows.keys()
-
-
-def check_that_it_hits(report: Report) -> None:
-    """Most kills find a turn at work."""
-    assert report.running >= 0.6 * report.kills, report
 
 
 async def test_a_journal_that_is_not_kept_is_noticed(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ T = TypeVar("T")
         ("reset now", QueueCommand(reset=True, text="now")),
         ("interrupt please  fix\nit", QueueCommand(QueueChange(Mode.INTERRUPT), text="please  fix\nit")),
         ("interrupt steer", QueueCommand(QueueChange(Mode.INTERRUPT), text="steer")),
-        ("cap:2 collect", QueueCommand(QueueChange(cap=2), text="collect")),
+        ("cap:2 collect", QueueCommand(QueueChange(Mode.COLLECT, cap=2))),
         ("nonsense", QueueCommand(text="nonsense")),
         ("collect debounce:soon", QueueCommand(QueueChange(Mode.COLLECT), text="debounce:soon")),
         ("debounce:-1", QueueCommand(text="debounce:-1")),

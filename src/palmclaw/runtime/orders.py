@@ -54,9 +54,6 @@ class Orders:
 
     async def _queue(self, gateway: Gateway, stored: Stored, rest: str) -> str | Inbound:
         read = queue_command(rest)
-        if read.reset and read.text:
-            await gateway.queue(stored.inbound.session, reset=True)
-            return replace(stored.inbound, text=read.text)
         if read.text and read.change != QueueChange():
             return replace(stored.inbound, text=read.text, queue=merged(stored.inbound.queue, read.change))
         if read.text:

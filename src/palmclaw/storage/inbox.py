@@ -162,7 +162,8 @@ def put(db: sqlite3.Connection, inbound: Inbound, at: str, fate: Fate = Fate.WAI
 
 def _once(inbound: Inbound) -> str:
     """What may be stored once: platforms number the messages of each chat for itself."""
-    return f"{inbound.session}|{inbound.external_id}" if inbound.external_id else ""
+    place = inbound.address.chat if inbound.address and not inbound.is_report else inbound.session
+    return f"{place}|{inbound.external_id}" if inbound.external_id else ""
 
 
 def mark(db: sqlite3.Connection, rows: Sequence[int], fate: Fate, turn: str) -> None:

@@ -19,6 +19,8 @@ from palmclaw.core.plugin import Kind, Parts, plugin
 from palmclaw.core.ports import Delta, Reply, Request
 from palmclaw.core.session import INTERRUPTED, SKIPPED, is_further
 
+AT_ONCE = 8
+"""Calls in one reply."""
 _ASKED = re.compile(r"(\w+): (.*)")
 _REPORT = re.compile(r"\[Sub-agent \S+ \((subagent:\w+)\)")
 _NOT_RUN = (INTERRUPTED.code, SKIPPED.code)
@@ -84,7 +86,7 @@ def answer(messages: Sequence[Message]) -> str | tuple[ToolCall, ...]:
     for task in tasks:
         missing = [c for c in task.calls if c not in settled]
         if missing:
-            return tuple(_call(tool, key) for tool, key in missing)
+            return tuple(_call(tool, key) for tool, key in missing[:AT_ONCE])
     return "\n".join(f"{task.done}, and nothing else" for task in tasks) or "nothing to do"
 
 
