@@ -344,3 +344,11 @@ def test_the_window_never_splits_a_chain_or_loses_the_newest_message(
     assert found[-1].text == "newest"
     assert found[0].role is Role.USER
     assert list(found) == log[len(log) - len(found) :]
+
+
+def test_only_so_many_sessions_are_kept_in_memory() -> None:
+    routes = ModuleRoutes(MODULES, TOOLS)
+    for number in range(300):
+        routes.wake(f"s{number}", ["hi"])
+    assert len(routes._awake) == 256
+    assert "s299" in routes._awake

@@ -281,6 +281,12 @@ async def test_an_empty_answer_is_asked_for_once_more(stage: Staged) -> None:
     assert (end.stop, end.error and end.error.code, len(s.model.requests)) == (Stop.EMPTY, "empty_reply", 2)
 
 
+async def test_s13_a_person_who_has_asked_is_not_answered_with_silence(stage: Staged) -> None:
+    s = await stage("NO_REPLY", "there")
+    assert (await s.play()).stop is Stop.DONE
+    assert len(s.model.requests) == 2
+
+
 async def test_a_stream_without_a_reply_is_an_empty_one(stage: Staged) -> None:
     s = await stage([TextDelta("x")], [TextDelta("y")])
     assert (await s.play()).stop is Stop.EMPTY
