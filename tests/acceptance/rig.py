@@ -19,7 +19,7 @@ from palmclaw.core.messages import Message, Role, Text, ToolCall, Usage
 from palmclaw.core.ports import Delta, Provider, Reply, Request
 from palmclaw.core.session import JOINED
 from palmclaw.core.tools import Effect, Module, Service, Tool, ToolContext, tool
-from palmclaw.core.traffic import SUBAGENT, Address, Inbound, QueueChange, QueueSettings, Receipt
+from palmclaw.core.traffic import Address, Inbound, QueueChange, QueueSettings, Receipt
 from palmclaw.guard.processes import PROCESSES, Processes
 from palmclaw.guard.workspace import Workspace
 from palmclaw.runtime.approvals import Desk
@@ -452,7 +452,7 @@ async def rigged(
 
     async def asked_at(address: Address) -> frozenset[str]:
         """Here every question of a session arrives at once in the chat that writes to it."""
-        return frozenset(q.asked.id for q in await gateway.questions() if not q.session.startswith(SUBAGENT))
+        return frozenset(q.asked.id for q in await gateway.questions() if q.session == HERE)
 
     gateway.asked_at = asked_at
     subagents = Subagents(CrewRecords(database), sessions, crew, gateway.take, gateway.enter)

@@ -24,7 +24,7 @@ _DROPS = {
 }
 _SIGNS = re.compile(r"[^\w\s]")
 _STOPS = re.compile(
-    "(?:please )?(?:stop|abort|cancel|halt)(?: it| that| now| everything| please| stop)*|"
+    "(?:please )?(?:stop|abort|cancel|halt)(?: it| that| now| everything| please)*|"
     "esc|escape|exit|interrupt|quit|"
     "(?:请|快)?(?:停+|停下|停止|停一下|停下来)|别说了|(?:别|不要)做了|取消|中止|终止|打断|住手|"
     "para|detente|alto|arrête|arrete|stopp|halt an|aufhören|стоп|やめて|止めて|그만|توقف"
