@@ -181,17 +181,6 @@ async def test_answers_that_are_none(rig: Rig) -> None:
     assert await told(rig, f"/approve {number} yes") == f"question {number} is closed: chat has answered 'no'"
 
 
-async def test_of_several_questions_the_one_asked_here_is_meant(rig: Rig) -> None:
-    here, there = await asking(rig), await asking(rig, "t")
-    assert await told(rig, "/approve yes", "elsewhere") == "Several questions wait; name one: /approve ID yes"
-    assert await told(rig, "/approvals") == f"{here}: Do send.\n{there}: Do send."
-    assert await told(rig, "yes") == "Answered: yes."
-    assert [q.asked.id for q in await rig.gateway.questions()] == [there]
-    assert await told(rig, "/approve yes", "elsewhere") == "Answered: yes."
-    await rig.ends(1, "t")
-    assert rig.ran == ["t-s", "t-t"]
-
-
 async def test_who_answered_is_known(rig: Rig) -> None:
     number = await asking(rig)
     await rig.say(f"/approve {number} no")
