@@ -57,8 +57,10 @@ GRACE = 5.0
 
 
 @asynccontextmanager
-async def opened(app: App, purpose: str = "chat", session: str = "") -> AsyncIterator[Gateway]:
+async def opened(app: App, purpose: str = "chat", session: str = "", *, at_once: bool = True) -> AsyncIterator[Gateway]:
     """Own the home, close what a crash left open, and be ready: for one session, or for all there are.
+
+    `at_once`: what a crash broke off goes on now, not with the first message.
 
     Raises ConfigError, HomeBusy, StorageError.
     """
@@ -66,7 +68,7 @@ async def opened(app: App, purpose: str = "chat", session: str = "") -> AsyncIte
         await _owned(app, purpose, stack)
         made = Rooms(app, {})
         gateway = made.gateway(stack)
-        await gateway.start(session)
+        await gateway.start(session, at_once=at_once)
         await made.crew.recover(session)
         yield gateway
 

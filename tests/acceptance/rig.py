@@ -220,7 +220,7 @@ class Named:
     name: str = ""
 
 
-@dataclass
+@dataclass(repr=False)
 class Rig:
     """A gateway, its model, its tools (`gates` by the call's name hold them), and what they did.
 
@@ -451,8 +451,13 @@ async def rigged(
     gateway = Gateway(Stores(sessions, Inbox(database), media, Approvals(database)), turns, lanes, feed, desk, orders)
 
     async def asked_at(address: Address) -> frozenset[str]:
-        """Here every question of a session arrives at once in the chat that writes to it."""
-        return frozenset(q.asked.id for q in await gateway.questions() if q.session == HERE)
+        """Here every question arrives at once in the chat that its turn answers to."""
+
+        def is_there(session: str) -> bool:
+            lane = gateway.lanes.get(session)
+            return lane is not None and lane.running is not None and lane.running.work.last.address == address
+
+        return frozenset(q.asked.id for q in await gateway.questions() if is_there(q.session))
 
     gateway.asked_at = asked_at
     subagents = Subagents(CrewRecords(database), sessions, crew, gateway.take, gateway.enter)

@@ -184,25 +184,29 @@ async def test_a_report_that_ends_with_the_token_is_dropped_and_nothing_of_it_wa
     assert platform.texts == ["But now: three letters came, of which one is urgent."]
 
 
+TOLD = Message(Role.TOOL, (ToolResult("c1", "message", "{}", said="All is set for tomorrow."),))
+
+
 @pytest.mark.parametrize("settings", [replace(SMALL, block_min=1, block_max=8), PREVIEW, DeliverySettings()])
 async def test_s15_what_a_tool_has_said_there_is_not_said_again(office: Office, settings: DeliverySettings) -> None:
     platform = previewing(office, settings)
     turn = office.voice()
-    turn.voice.already_said("All is set for tomorrow.")
+    await turn.stores(TOLD)
     await turn.streams("All is set", " for tomorrow.")
     assert await turn.says("All is set for\ntomorrow.") == ()
     await turn.ends()
-    assert (platform.tries, await office.outbox.counts()) == (0, {})
+    await office.told_of(1)
+    assert platform.texts == ["All is set for tomorrow."]
 
 
 async def test_s15_what_goes_on_differently_is_sent_whole(office: Office) -> None:
     office.settings["chat"] = replace(SMALL, block_min=8, block_max=20)
     turn = office.voice()
-    turn.voice.already_said("All is set for tomorrow.")
+    await turn.stores(TOLD)
     await turn.streams("All is set", " for ", "Friday, then.")
     await turn.says("All is set for Friday, then.")
-    await office.told_of(2)
-    assert office.platform.texts == ["All is set for", "Friday, then."]
+    await office.told_of(3)
+    assert office.platform.texts == ["All is set for tomorrow.", "All is set for", "Friday, then."]
 
 
 async def test_s17_typing_while_anything_is_expected_and_never_too_long() -> None:

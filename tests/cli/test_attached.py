@@ -233,7 +233,7 @@ def test_f065_a_gateway_that_goes_while_one_waits_for_an_answer(place: Place, nu
     assert (child.returncode, "Traceback" in err) == (1, False)
     assert err.splitlines()[-1] == "Your message is stored: the next start goes on with it."
     place.terminal.script([{"text": "Went on.", "pause": 0.5}, {"text": "Both."}])
-    assert palmclaw("chat", "and now").stdout.startswith(("Went on.\n", "Both.\n"))
+    assert palmclaw("chat", "and now").stdout.startswith("Went on.\n")
 
 
 def test_f053_what_a_tool_has_said_is_the_answer(place: Place) -> None:

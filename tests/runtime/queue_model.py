@@ -19,6 +19,11 @@ class Said:
     cap: int
 
 
+def may_displace(new: str, old: str) -> bool:
+    """A guest neither ends the owner's turn nor pushes its messages out."""
+    return new == "owner" or old != "owner"
+
+
 @dataclass
 class Turn:
     """The running turn; `tried`: it goes on with one that was broken off."""
@@ -46,15 +51,17 @@ class Reference:
         was_idle = self.turn is None and not self.waiting and not self.left
         self.heard, self.cap = self.now, said.cap
         too_many = max(0, len(self.waiting) + 1 - said.cap)
-        if too_many and drop is Drop.NEW:
+        weaker = [s for s in self.waiting if may_displace(said.who, s.who)]
+        if too_many and (drop is Drop.NEW or len(weaker) < too_many):
             self.fates[said.row] = "dropped"
             return
-        for victim in self.waiting[:too_many]:
+        victims = weaker[:too_many]
+        for victim in victims:
             self.fates[victim.row] = "summarized" if drop is Drop.SUMMARIZE else "dropped"
             self.left += [victim] if drop is Drop.SUMMARIZE else []
-        self.waiting = [*self.waiting[too_many:], said]
+        self.waiting = [*(s for s in self.waiting if s not in victims), said]
         self.fates[said.row] = "waiting"
-        if said.mode is Mode.INTERRUPT and self.turn is not None:
+        if said.mode is Mode.INTERRUPT and self.turn is not None and may_displace(said.who, self.turn.who):
             self.end("stopped")
         elif was_idle:
             self.begin()

@@ -308,3 +308,14 @@ async def test_a_place_is_lent_only_by_the_turn_that_has_it(tmp_path: Path) -> N
         gate.open()
         await rig.ends()
         await rig.check_whole()
+
+
+async def test_a_failing_test_can_name_the_parts_that_know_each_other(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        rig.model.will(Say("done", gate=(gate := Gate())))
+        await rig.say("A")
+        await gate.reached.wait()
+        lane = rig.gateway.lanes.get(HERE)
+        assert max(len(repr(part)) for part in (rig, rig.gateway, rig.gateway.lanes, lane)) < 200
+        gate.open()
+        await rig.ends()

@@ -14,7 +14,10 @@ from palmclaw.runtime.orders import QUEUE_HOW, question
 from palmclaw.runtime.words import CHINESE, ENGLISH, Words, language
 from tests.acceptance.rig import HERE, Gate, Rig, Say, call, rigged
 
-CHAT = Address("chat", "1")
+
+def chat(session: str) -> Address:
+    """Every session has a chat of its own."""
+    return Address("chat", session)
 
 
 @pytest.fixture
@@ -31,7 +34,7 @@ async def chinese(tmp_path: Path) -> AsyncIterator[Rig]:
 
 async def told(rig: Rig, text: str, session: str = HERE) -> str:
     """What a command is answered; it never reaches the model."""
-    receipt = await rig.say(text, session, address=CHAT)
+    receipt = await rig.say(text, session, address=chat(session))
     assert receipt.fate is Fate.ANSWERED
     assert await rig.fate(receipt) == ("answered", 0)
     return receipt.text
@@ -48,7 +51,7 @@ async def asking(rig: Rig, session: str = HERE) -> str:
     """A turn that asks its owner; returns the question's id."""
     rig.model.will(Say(calls=(call("send", f"t-{session}"),)), "said", session=session)
     before = {q.asked.id for q in await rig.gateway.questions()}
-    await rig.say("A", session, address=CHAT)
+    await rig.say("A", session, address=chat(session))
     while not (new := {q.asked.id for q in await rig.gateway.questions()} - before):
         await asyncio.sleep(0.001)
     return new.pop()
@@ -179,6 +182,25 @@ async def test_answers_that_are_none(rig: Rig) -> None:
     assert [q.asked.id for q in await rig.gateway.questions()] == [number]
     assert await told(rig, f"/approve {number} no") == "Answered: no."
     assert await told(rig, f"/approve {number} yes") == f"question {number} is closed: chat has answered 'no'"
+
+
+async def test_of_several_questions_the_one_asked_here_is_meant(rig: Rig) -> None:
+    here, there = await asking(rig), await asking(rig, "t")
+    assert await told(rig, "/approve yes", "elsewhere") == "Several questions wait; name one: /approve ID yes"
+    assert await told(rig, "/approvals") == f"{here}: Do send.\n{there}: Do send."
+    assert await told(rig, "yes") == "Answered: yes."
+    assert [q.asked.id for q in await rig.gateway.questions()] == [there]
+    assert await told(rig, "/approve yes", "elsewhere") == "Answered: yes."
+    await rig.ends(1, "t")
+    assert rig.ran == ["t-s", "t-t"]
+
+
+async def test_in_a_terminal_too_the_conversations_own_question_is_meant(rig: Rig) -> None:
+    await asking(rig)
+    there = await asking(rig, "t")
+    assert (await rig.say("/approve no")).text == "Answered: no."
+    assert [q.asked.id for q in await rig.gateway.questions()] == [there]
+    await rig.gateway.answer(there, Answer.NO, "test")
 
 
 async def test_who_answered_is_known(rig: Rig) -> None:

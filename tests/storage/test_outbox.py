@@ -16,7 +16,7 @@ from palmclaw.storage.outbox import Outbox, add
 HERE, THERE = Address("chat", "1"), Address("chat", "1", "topic")
 ONE, TWO = (
     Outbound(HERE, "one", "t:0"),
-    Outbound(HERE, "two", "t:1", (Media("m1", "image/png", "a.png"),), reply_to="7"),
+    Outbound(HERE, "two", "t:1", (Media("m1", "image/png", "a.png"),)),
 )
 
 

@@ -152,7 +152,7 @@ class Talk:
 
     async def once(self, message: str) -> int:
         """Answer one message; returns the exit code."""
-        async with reached(self.app, self.session) as runtime:
+        async with reached(self.app, self.session, at_once=False) as runtime:
             self.refuse_other_phone(runtime)
             following = Following(self, runtime)
             try:

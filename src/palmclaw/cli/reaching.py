@@ -21,11 +21,11 @@ GONE = "gateway_gone"
 
 
 @asynccontextmanager
-async def reached(app: App, session: str, purpose: str = "chat") -> AsyncIterator[Runtime]:
+async def reached(app: App, session: str, *, at_once: bool = True) -> AsyncIterator[Runtime]:
     """Attach to the gateway where one runs; else own the home for so long. Raises what `opened` raises."""
     async with attached(app.home) as remote:
         if remote is None:
-            async with Supervisor(lambda: opened(app, purpose, session)).hold("terminal") as gateway:
+            async with Supervisor(lambda: opened(app, "chat", session, at_once=at_once)).hold("terminal") as gateway:
                 yield gateway
             return
         app.database = Database(app.home.database, readonly=True)

@@ -141,7 +141,7 @@ class Outbound:
     """A message of ours on its way to a channel; never longer than the channel takes.
 
     The same `key` is sent once, whatever happens. `edits` is the channel's id of a message of ours that this one
-    replaces. `reply_to` is the channel's id of the message that is answered.
+    replaces.
     """
 
     address: Address
@@ -149,4 +149,3 @@ class Outbound:
     key: str
     media: tuple[Media, ...] = ()
     edits: str = ""
-    reply_to: str = ""

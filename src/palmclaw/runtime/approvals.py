@@ -17,16 +17,6 @@ from palmclaw.core.runtime import NotOpen, Question
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class FixedApprover:
-    """Always says the same: `once` for `--approve always`, `no` for `never`, `unasked` where nobody is there."""
-
-    answer: Answer = Answer.UNASKED
-
-    async def ask(self, session: str, turn: str, question: ApprovalAsked) -> Answer:
-        return self.answer
-
-
 @dataclass(slots=True)
 class _Waiting:
     """Somebody waits for an answer: `said` is the answer, `heard` whether they were still there to hear it."""

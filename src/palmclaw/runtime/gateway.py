@@ -54,7 +54,7 @@ async def _nowhere(address: Address) -> frozenset[str]:
     return frozenset()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Gateway:
     """Implements Runtime. `order` does what the owner tells the runtime itself, `reply` is what is sent of the answer
     to a channel; `findings` are what the start found.
@@ -78,11 +78,16 @@ class Gateway:
     asked_at: Callable[[Address], Awaitable[frozenset[str]]] = _nowhere
     _awake: set[str] = field(default_factory=set)
     _waking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _is_held: bool = False
     _closing: bool = False
     _closed: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def start(self, session: str = "") -> None:
-        """Close what a crash broke off, then go on with what it left: in this session, or in all."""
+    async def start(self, session: str = "", *, at_once: bool = True) -> None:
+        """Close what a crash broke off, then go on with what it left: in this session, or in all.
+
+        Not `at_once`: with the first message, which then joins what goes on before a model is asked.
+        """
+        self._is_held = not at_once
         await self.recover()
         await self.wake(session)
 
@@ -116,7 +121,11 @@ class Gateway:
         if inbound.is_report and self.lanes.is_stopped(inbound.sender):
             await self.stores.inbox.mark((stored.receipt.id,), Fate.CANCELLED, STOPPED)
             return replace(stored.receipt, fate=Fate.CANCELLED, reason=STOPPED)
-        return await self._go(stored, said, state)
+        receipt = await self._go(stored, said, state)
+        if self._is_held:
+            self._is_held = False
+            self.lanes.run()
+        return receipt
 
     async def _again(self, stored: Stored, state: SessionState) -> Receipt:
         """The same message once more: how it stands; one that waits and is in no line is put in it."""
@@ -254,7 +263,8 @@ class Gateway:
                 for name in (*children, session):
                     await self._bring_back(name)
                 self._awake |= {session, *children}
-                self.lanes.run()
+                if not self._is_held:
+                    self.lanes.run()
 
     async def _bring_back(self, session: str) -> None:
         for due in await self.stores.records.due(session):

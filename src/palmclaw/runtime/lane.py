@@ -71,7 +71,7 @@ class Running:
         return Item(0, self.work.last, QueueSettings().mode)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Lane:
     """The queue of one session and the task that empties it; ends when nothing is left."""
 

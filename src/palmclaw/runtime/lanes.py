@@ -30,7 +30,7 @@ class QueueRules:
         return settled(self.base, channel, session, report, inbound.queue)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Lanes:
     """Makes a lane when something comes for its session, and lets it go when it is at rest again."""
 

@@ -91,8 +91,9 @@ class Orders:
 
     async def _approve(self, gateway: Gateway, stored: Stored, rest: str) -> str:
         first, _, last = rest.partition(" ")
-        open_ = [q.asked.id for q in await gateway.questions()]
-        here = await gateway.questions_to(stored.inbound)
+        waiting, session = await gateway.questions(), stored.inbound.session
+        open_ = [q.asked.id for q in waiting]
+        here = await gateway.questions_to(stored.inbound) or [q.asked.id for q in waiting if q.session == session]
         named = first if last or first in open_ else ""
         said = answer(last or ("" if named else first))
         if said is None:

@@ -25,7 +25,7 @@ FIRST, LONGEST = 1.0, 300.0
 """Seconds until a channel that broke is started again, doubled each time."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Reception:
     """Hears every channel, and starts one again that broke. `wrong` says of each what it suffers from, or nothing."""
 

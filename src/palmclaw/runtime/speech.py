@@ -109,10 +109,6 @@ class Speech:
         """The first piece of what may be shown, as it would be sent."""
         return self._chunks(self.visible)[0] if self.visible.strip() else ""
 
-    def already_said(self, text: str) -> None:
-        """The turn has sent this text there by other means."""
-        self._sent.add(_letters(text))
-
     def posts(self, message: Message, edits: str = "") -> tuple[Outbound, ...]:
         """What is still to be sent of a message; the same as often as it is asked, until it is `over`."""
         if self.may_be_dropped and message.role is Role.ASSISTANT and ends_silently(message.text):
@@ -138,6 +134,7 @@ class Speech:
         self._media |= {m.id for m in self._new_media(message)} if posts else set()
         if message.role is Role.ASSISTANT and (self._said.is_cut or any(p.text for p in posts)):
             self._sent |= {_letters(message.text), _letters(without_token(message.text))} - {""}
+        self._sent |= {_letters(r.said) for r in message.results} - {""}
         self.pending = ()
         if message.role is Role.ASSISTANT:
             self._said = self._nothing()

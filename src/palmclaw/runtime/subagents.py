@@ -26,7 +26,7 @@ RESULT = 8_000
 """Characters of a result that reach the parent."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Subagents:
     """Implements Crew. `accept` takes a report like any other message, `enter` puts a stored task in line."""
 

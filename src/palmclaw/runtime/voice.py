@@ -81,10 +81,6 @@ class Voice:
             else self.speech.posts(message, preview.key if preview is not None and preview.has_begun else "")
         )
 
-    def already_said(self, text: str) -> None:
-        """A tool of this turn has sent this text to this address: the same as an answer is not sent again."""
-        self.speech.already_said(text)
-
     async def hear(self, event: Event) -> None:
         """Every event of the turn, a message after it was stored."""
         is_cut = False
