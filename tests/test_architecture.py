@@ -17,7 +17,10 @@ from tests.children import bare
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted((ROOT / "src/palmclaw").rglob("*.py"))
 BROAD = {"agent/toolbox.py": 1, "runtime/turns.py": 1, "runtime/reception.py": 1}
-LATE = ("rich", "prompt_toolkit", "yaml", "hassil", "tomlkit", "aiohttp.web")
+LATE = (
+    *("rich", "prompt_toolkit", "yaml", "hassil", "tomlkit", "aiohttp.web"),
+    *("palmclaw.runtime.delivery", "palmclaw.runtime.reception"),
+)
 
 
 def name(path: Path) -> str:

@@ -4,7 +4,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from palmclaw.agent.context import stamped
 from palmclaw.agent.toolbox import Ports
@@ -23,18 +23,16 @@ from palmclaw.guard.marks import MARKS, Marks
 from palmclaw.guard.processes import PROCESSES, Processes
 from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
 from palmclaw.kits import Bench, Kit
-from palmclaw.runtime.access import Access
 from palmclaw.runtime.approvals import Desk
 from palmclaw.runtime.bindings import agent_for, session_for
 from palmclaw.runtime.conversations import SpokenHere
-from palmclaw.runtime.delivery import Delivery
 from palmclaw.runtime.feed import Feed
-from palmclaw.runtime.gateway import Gateway, Stores
+from palmclaw.runtime.gateway import Gateway
 from palmclaw.runtime.lane import House
 from palmclaw.runtime.lanes import Lanes
 from palmclaw.runtime.orders import Orders
-from palmclaw.runtime.reception import Reception
 from palmclaw.runtime.slots import Slots
+from palmclaw.runtime.stores import Stores
 from palmclaw.runtime.subagents import Subagents
 from palmclaw.runtime.turns import Silent, Turns, Voice, Work, entry
 from palmclaw.runtime.words import Words, language
@@ -46,9 +44,12 @@ from palmclaw.storage.lock import SERVING, HomeLock
 from palmclaw.storage.logfile import LogFile
 from palmclaw.storage.media import MediaFolder
 from palmclaw.storage.outbox import Outbox
-from palmclaw.storage.people import KnownPeople
 from palmclaw.storage.questions import Questions
 from palmclaw.storage.sessions import Sessions
+
+if TYPE_CHECKING:
+    from palmclaw.runtime.delivery import Delivery
+    from palmclaw.runtime.reception import Reception
 
 KEPT = timedelta(days=30)
 """How long the words of messages that have come to their end stay in the inbox; the conversation keeps its own."""
@@ -119,8 +120,7 @@ class Rooms:
         self.channels = channels
         self.sessions = Sessions(app.database)
         self.feed = Feed()
-        delivering = {name: settings.delivery for name, settings in app.settings.channels.items()}
-        self.delivery = Delivery(Outbox(app.database), channels, delivering, self.publish)
+        self._delivery: Delivery | None = None
         self.words = Words(language(app.environ))
         self.reception: Reception | None = None
         self.crew: Subagents
@@ -152,12 +152,28 @@ class Rooms:
         bench.charge = self.crew.charge
         store = ConversationRecords(database)
         desks[CREW] = self.crew
-        desks[CONVERSATIONS] = SpokenHere(store, self.sessions, lanes, self.delivery, self.publish, self.session_of)
+        desks[CONVERSATIONS] = SpokenHere(
+            store, self.sessions, lanes, lambda: self.delivery, self.publish, self.session_of
+        )
         stack.push_async_callback(made.close)
         return made
 
-    def met(self, gateway: Gateway) -> Reception:
+    @property
+    def delivery(self) -> "Delivery":
+        """What sends to the channels; made, and loaded, when something is first sent."""
+        if self._delivery is None:
+            from palmclaw.runtime.delivery import Delivery
+
+            delivering = {name: settings.delivery for name, settings in self.app.settings.channels.items()}
+            self._delivery = Delivery(Outbox(self.app.database), self.channels, delivering, self.publish)
+        return self._delivery
+
+    def met(self, gateway: Gateway) -> "Reception":
         """Where the channels meet the gateway."""
+        from palmclaw.runtime.access import Access
+        from palmclaw.runtime.reception import Reception
+        from palmclaw.storage.people import KnownPeople
+
         settings = self.app.settings
         access = Access({n: c.access for n, c in settings.channels.items()}, KnownPeople(self.app.database), self.words)
         return Reception(gateway, access, self.delivery, self.channels, settings.agents, self.words)

@@ -24,11 +24,12 @@ from palmclaw.guard.processes import PROCESSES, Processes
 from palmclaw.guard.workspace import Workspace
 from palmclaw.runtime.approvals import Desk
 from palmclaw.runtime.feed import Feed
-from palmclaw.runtime.gateway import Gateway, Stores
+from palmclaw.runtime.gateway import Gateway
 from palmclaw.runtime.lane import House
 from palmclaw.runtime.lanes import Lanes, QueueRules
 from palmclaw.runtime.orders import Orders
 from palmclaw.runtime.slots import Slots
+from palmclaw.runtime.stores import Stores
 from palmclaw.runtime.subagents import Subagents
 from palmclaw.runtime.turns import Silent, Turns, Voice, Work, entry
 from palmclaw.runtime.words import Words

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from palmclaw.core.desks import Found, SessionLine
 from palmclaw.core.errors import ConfigError, ToolError
@@ -10,9 +10,11 @@ from palmclaw.core.events import MessageAdded
 from palmclaw.core.messages import Message, Role, Text
 from palmclaw.core.records import TurnStore
 from palmclaw.core.traffic import Address
-from palmclaw.runtime.delivery import Delivery
 from palmclaw.runtime.lane import Publish
 from palmclaw.runtime.lanes import Lanes
+
+if TYPE_CHECKING:
+    from palmclaw.runtime.delivery import Delivery
 
 
 class ConversationStore(Protocol):
@@ -31,14 +33,19 @@ class ConversationStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SpokenHere:
-    """Implements Conversations. `session_of` gives the session of an address."""
+    """Implements Conversations. `session_of` gives the session of an address, `sender` what delivers there."""
 
     store: ConversationStore
     records: TurnStore
     lanes: Lanes
-    delivery: Delivery
+    sender: Callable[[], "Delivery"]
     publish: Publish
     session_of: Callable[[Address], str]
+
+    @property
+    def delivery(self) -> "Delivery":
+        """Made when it is first needed: most conversations are in a terminal."""
+        return self.sender()
 
     async def listed(self) -> tuple[SessionLine, ...]:
         """Every session with how it stands, the last used first."""

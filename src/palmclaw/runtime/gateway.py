@@ -6,14 +6,12 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol
 
 from palmclaw import __version__
 from palmclaw.core.errors import StorageError
 from palmclaw.core.events import Answer, Signal, Taken
 from palmclaw.core.messages import Media, utc_now
-from palmclaw.core.ports import MediaStore
-from palmclaw.core.records import InboxStore, SessionState, Stored, TurnStore
+from palmclaw.core.records import SessionState, Stored
 from palmclaw.core.runtime import Draining, NotOpen, Question, Status, Stopped
 from palmclaw.core.traffic import Address, Fate, Inbound, Outbound, QueueChange, QueueSettings, Receipt
 from palmclaw.runtime import commands
@@ -24,26 +22,11 @@ from palmclaw.runtime.incoming import is_older, is_void, may_command, plain
 from palmclaw.runtime.lane import STOPPED, Held, Lane, Running
 from palmclaw.runtime.lanes import Lanes
 from palmclaw.runtime.queueing import merged, settled
+from palmclaw.runtime.stores import Stores
 from palmclaw.runtime.turns import Turns
 
 SETTLE = 2.0
 """Seconds that a stop waits for the turn to be over before it says so anyway."""
-
-
-class Grants(Protocol):
-    """The lasting approvals."""
-
-    async def revoke(self, number: int) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Stores:
-    """Where the gateway keeps what it must not lose."""
-
-    records: TurnStore
-    inbox: InboxStore
-    media: MediaStore
-    grants: Grants
 
 
 Order = Callable[["Gateway", Stored, Command], Awaitable[str | Inbound]]
