@@ -16,9 +16,9 @@ from tests.acceptance.test_channels import OWNER, Phone, phone, written
 
 
 def script(home: Path, *steps: dict[str, Any]) -> str:
-    """A configuration in which the model says these things, one after the other."""
+    """A configuration in which the model says these things, one after the other; one turn at a time, so in order."""
     written(home, "script.json", json.dumps({"steps": list(steps)}))
-    return f'{OWNER}[provider]\nname = "scripted"\nscript = "{home}/script.json"\n'
+    return f'{OWNER}[provider]\nname = "scripted"\nscript = "{home}/script.json"\n[limits]\nturns = 1\n'
 
 
 def call(name: str, **arguments: Any) -> dict[str, Any]:
@@ -217,7 +217,9 @@ async def test_a_sub_agent_reports_to_its_parent(home_dir: Path) -> None:
         await p.until(lambda: p.gateway.lanes.get("main") is None and p.gateway.lanes.get(started["started"]) is None)
         texts = [m.text for m in await log(p, "main") if m.role is not Role.TOOL]
         report = next(t for t in texts if "[Sub-agent count" in t)
-        assert report.splitlines()[1:] == ["Task: count the tulips", "Result: seven"] or "Result:" in report
+        head = f"[Sub-agent count ({started['started']}) has finished]"
+        assert report.splitlines() == [head, "Task: count the tulips", "Result: seven"]
+        assert texts[-1] == "seven it is"
         assert [m.sender for m in await log(p, "main") if "[Sub-agent" in m.text] == [started["started"]]
 
 

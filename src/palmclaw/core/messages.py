@@ -109,6 +109,11 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def iso(at: datetime) -> str:
+    """A moment as it is stored: ISO 8601 in UTC, to the millisecond."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One entry of a conversation.

@@ -95,11 +95,11 @@ class Inbound:
     """A message that reached us.
 
     `model` is asked in this turn alone; empty: whatever the session uses. `address` is where the answer goes; None:
-    to whoever reads the session. `external_id` is the channel's own id of the message, which is taken once; `sent` is
-    when it was sent by the channel's clock. `sender` is the channel's id of the person, `name` what they are called.
-    `queue` holds for this message alone. `tainted`: its text holds words of others, `private`:
-    the owner's personal data. `yields`: it is dropped where
-    something runs or waits, and its turn ends when a person speaks (a heartbeat). `group`: others read along.
+    to whoever reads the session. `external_id` is the channel's own id of the message, taken once in its chat; `sent`
+    is when it was sent by the channel's clock. `sender` is the channel's id of the person, `name` what they are
+    called. `group`: others read along. `queue` holds for this message alone. `tainted`: its text holds words of
+    others, `private`: the owner's personal data. `yields`: it is dropped where something runs or waits, and its turn
+    ends when a person speaks (a heartbeat).
     """
 
     session: str

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from palmclaw.core.errors import ConfigError
-from palmclaw.core.messages import utc_now
+from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.people import Pairing, People, Person, Role
 from palmclaw.core.schema import Doc
 from palmclaw.core.text import whole
@@ -111,11 +111,11 @@ class Access:
     async def approve(self, code: str, role: Role = Role.OWNER) -> Person:
         """Let in whoever was given the code, however it is typed. Raises NotOpen."""
         plain = "".join(c for c in code.upper() if c.isalnum())
-        return await self.people.admit(plain, role, _iso(self.now()))
+        return await self.people.admit(plain, role, iso(self.now()))
 
     async def listed(self) -> tuple[tuple[Person, ...], tuple[Pairing, ...]]:
         """Everybody who was let in, and the codes that are still open."""
-        return await self.people.listed(_iso(self.now()))
+        return await self.people.listed(iso(self.now()))
 
     async def forget(self, channel: str, sender: str) -> bool:
         """Take a person, or a code, away again; False when there was none."""
@@ -137,7 +137,7 @@ class Access:
         if inbound.group or not self.channels[channel].pairing:
             return ""
         at = self.now()
-        pairing = Pairing(self.code(), channel, sender, whole(inbound.name)[:64], _iso(at), _iso(at + VALID))
+        pairing = Pairing(self.code(), channel, sender, whole(inbound.name)[:64], iso(at), iso(at + VALID))
         if not await self.people.knock(pairing, MOST):
             return ""
         return self.words("pair", code=pairing.code)
@@ -171,7 +171,3 @@ def _id(key: str, written: str | int) -> str:
     if found == "*":
         raise ConfigError(key, "* does not mean everybody", "Write the id of each person who may talk to the agent.")
     return found
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")

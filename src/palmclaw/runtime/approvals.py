@@ -10,7 +10,7 @@ from typing import Any
 
 from palmclaw.core.errors import BadArguments, StorageError
 from palmclaw.core.events import Answer, ApprovalAsked
-from palmclaw.core.messages import utc_now
+from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.people import QuestionStore
 from palmclaw.core.runtime import NotOpen, Question
 
@@ -50,7 +50,7 @@ class Desk:
         waiting = self._waiting[question.id] = _Waiting(loop.create_future(), loop.create_future())
         deadline = at + timedelta(seconds=self.seconds)
         try:
-            await self.store.open(Question(question, session, turn, _iso(at), _iso(deadline)))
+            await self.store.open(Question(question, session, turn, iso(at), iso(deadline)))
             async with self.while_asking(turn):
                 answer = await self._heard(waiting)
                 waiting.heard.set_result(answer is not None)
@@ -84,7 +84,7 @@ class Desk:
             offered = " or ".join(repr(a.value) for a in allowed[:-1])
             raise BadArguments((f"answer: expected {offered}, got {answer.value!r}",))
         waiting = self._waiting.get(question)
-        if waiting is None or not await self.store.answer(question, answer, by, _iso(self.wall())):
+        if waiting is None or not await self.store.answer(question, answer, by, iso(self.wall())):
             raise _not_open(await self.store.find(question) or found)
         if waiting.said.done():
             raise _gone(question)
@@ -98,7 +98,7 @@ class Desk:
 
     async def close_dead(self) -> int:
         """At the start: close what an earlier process was still asking; returns how many. Raises StorageError."""
-        return await self.store.void_all("restart", _iso(self.wall()))
+        return await self.store.void_all("restart", iso(self.wall()))
 
     async def close(self) -> None:
         """Wait until every question that was broken off is closed in the store."""
@@ -114,7 +114,7 @@ class Desk:
 
     async def _void(self, question: str, by: str) -> None:
         try:
-            await self.store.void(question, by, _iso(self.wall()))
+            await self.store.void(question, by, iso(self.wall()))
         except StorageError as error:  # nobody waits for it any more, and the next start closes it
             log.warning("question %s stays open in the store: %s", question, error)
 
@@ -136,7 +136,3 @@ _CLOSED = {
 
 def _gone(question: str) -> NotOpen:
     return NotOpen(f"question {question} is closed: its turn is over, and nothing was done")
-
-
-def _iso(at: datetime) -> str:
-    return at.isoformat(timespec="milliseconds")

@@ -14,10 +14,10 @@ from typing import Any
 from palmclaw.core.codec import decode
 from palmclaw.core.desks import Found, SessionLine
 from palmclaw.core.errors import BadArguments
-from palmclaw.core.messages import Message, utc_now
+from palmclaw.core.messages import Message, iso, utc_now
 from palmclaw.core.traffic import Address, Inbound
 from palmclaw.storage.database import Database
-from palmclaw.storage.inbox import NEW_SESSION
+from palmclaw.storage.queries import make_session
 
 BATCH = 500
 AROUND = 120
@@ -50,8 +50,8 @@ class ConversationRecords:
 
     async def make(self, session: str) -> None:
         """See to it that there is such a session."""
-        at = utc_now().isoformat(timespec="milliseconds")
-        await self.database.run(lambda db: db.execute(NEW_SESSION, (session, at, at)))
+        at = iso(utc_now())
+        await self.database.run(lambda db: make_session(db, session, at))
 
     async def search(self, words: str, session: str = "", limit: int = 10) -> tuple[Found, ...]:
         """Messages that hold all the words, the newest first. Raises BadArguments when there are none."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import BadArguments, Fault
 from palmclaw.core.events import Stop
-from palmclaw.core.messages import utc_now
+from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.records import Stored, Unreported
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Inbound
 from palmclaw.storage.database import Database
-from palmclaw.storage.inbox import NEW_SESSION, put
+from palmclaw.storage.inbox import put
+from palmclaw.storage.queries import make_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class CrewRecords:
 
     async def begin(self, task: Inbound, parent: str, charge: str) -> Stored:
         """Make the session of a sub-agent, with its task in its queue; it uses its parent's model."""
-        at = utc_now().isoformat(timespec="milliseconds")
+        at = iso(utc_now())
 
         def work(db: sqlite3.Connection) -> Stored:
-            db.execute(NEW_SESSION, (task.session, at, at))
+            make_session(db, task.session, at)
             db.execute(_CHARGE, {"parent": parent, "charge": whole(charge), "id": task.session})
             return put(db, task, at)
 

@@ -8,15 +8,15 @@ from datetime import UTC, datetime, timedelta
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments
-from palmclaw.core.messages import utc_now
+from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.records import SessionState, Stored, Withdrawn
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Address, Fate, Inbound, Origin, Outbound, QueueChange, Receipt
 from palmclaw.core.wire import compact
 from palmclaw.storage.database import Database
 from palmclaw.storage.outbox import add as post
+from palmclaw.storage.queries import make_session
 
-NEW_SESSION = "INSERT OR IGNORE INTO session (id, title, created, updated) VALUES (?, '', ?, ?)"
 AHEAD = timedelta(hours=1)
 """How far a channel's clock may be before ours."""
 _OPEN_SQL = "('waiting', 'summarized')"
@@ -31,7 +31,7 @@ class Inbox:
 
     async def put(self, inbound: Inbound, fate: Fate = Fate.WAITING, reason: str = "") -> Stored:
         """Store a message, once for each `external_id` of its channel; the same again gives the first one's row."""
-        return await self.database.run(lambda db: put(db, inbound, _now(), fate, reason))
+        return await self.database.run(lambda db: put(db, inbound, iso(utc_now()), fate, reason))
 
     async def mark(self, inbox: Sequence[int], fate: Fate, reason: str = "") -> tuple[int, ...]:
         """Give waiting messages another fate; returns those of them that did wait."""
@@ -48,7 +48,7 @@ class Inbox:
 
         def work(db: sqlite3.Connection) -> None:
             db.execute(query, (receipt.fate, command, receipt.id))
-            post(db, receipt.session, "", posts, _now())
+            post(db, receipt.session, "", posts, iso(utc_now()))
 
         await self.database.run(work)
 
@@ -84,14 +84,14 @@ class Inbox:
         body = compact(encode(change)) if change != QueueChange() else ""
 
         def work(db: sqlite3.Connection) -> None:
-            db.execute(NEW_SESSION, (session, _now(), _now()))
+            make_session(db, session, iso(utc_now()))
             db.execute("UPDATE session SET queue=? WHERE id=?", (body, session))
 
         await self.database.run(work)
 
     async def stop(self, session: str, sent: datetime | None = None, upto: int = 0) -> tuple[Receipt, ...]:
         """Cancel what waits (up to a row), here and below, and see to it that no broken turn is gone on with."""
-        at = _now()
+        at = iso(utc_now())
 
         def work(db: sqlite3.Connection) -> list[tuple[int, str]]:
             named = {"session": session, "upto": upto, "at": at}
@@ -100,7 +100,7 @@ class Inbox:
             db.execute(_GIVE_UP, named)
             db.execute(_STOPPED_BELOW, named)
             if sent is not None:
-                db.execute(NEW_SESSION, (session, at, at))
+                make_session(db, session, at)
                 void = min(sent.astimezone(UTC), utc_now() + AHEAD)  # a clock gone mad voids no more than that
                 db.execute(_VOID_BEFORE, (void.isoformat(), session))
             return rows
@@ -123,7 +123,7 @@ class Inbox:
     async def prune(self, before: datetime) -> int:
         """Forget the words of finished messages older than this; that they came is kept: none is taken twice."""
         query = f"UPDATE inbox SET body='' WHERE body<>'' AND received<? AND state NOT IN {_OPEN_SQL}"
-        at = before.astimezone(UTC).isoformat(timespec="milliseconds")
+        at = iso(before)
         return await self.database.run(lambda db: db.execute(query, (at,)).rowcount)
 
 
@@ -204,7 +204,3 @@ def _is_whole(inbound: Inbound) -> bool:
 
 def _change(body: str) -> QueueChange:
     return decode(QueueChange, json.loads(body)) if body else QueueChange()
-
-
-def _now() -> str:
-    return utc_now().isoformat(timespec="milliseconds")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments
 from palmclaw.core.events import Answer
-from palmclaw.core.messages import ToolCall, ToolResult, utc_now
+from palmclaw.core.messages import ToolCall, ToolResult, iso, utc_now
 from palmclaw.core.ports import CallState
 from palmclaw.core.runtime import NotOpen
 from palmclaw.core.text import whole
@@ -27,7 +27,7 @@ class CallJournal:
         await self.database.run(
             lambda db: db.execute(
                 "INSERT INTO call (turn, call_id, tool, effect, digest, state, began) VALUES (?,?,?,?,?,'running',?)",
-                (turn, call.id, call.name, effect, digest, _now()),
+                (turn, call.id, call.name, effect, digest, iso(utc_now())),
             )
         )
 
@@ -37,7 +37,7 @@ class CallJournal:
         await self.database.run(
             lambda db: db.execute(
                 "UPDATE call SET state=?, result=?, ended=? WHERE turn=? AND call_id=?",
-                (state, body, _now(), turn, call_id),
+                (state, body, iso(utc_now()), turn, call_id),
             )
         )
 
@@ -84,7 +84,7 @@ class Approvals:
         await self.database.run(
             lambda db: db.execute(
                 "INSERT INTO approval (session, tool, target, answer, at) VALUES (?,?,?,?,?)",
-                (session, tool, target, answer, _now()),
+                (session, tool, target, answer, iso(utc_now())),
             )
         )
 
@@ -110,7 +110,3 @@ def _result(text: str) -> ToolResult | None:
         return decode(ToolResult, json.loads(text)) if text else None
     except (ValueError, BadArguments):
         return None
-
-
-def _now() -> str:
-    return utc_now().isoformat(timespec="milliseconds")

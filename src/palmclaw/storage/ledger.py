@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
-from palmclaw.core.messages import Usage, utc_now
+from palmclaw.core.messages import Usage, iso, utc_now
 from palmclaw.core.ports import Clock, Spent
 from palmclaw.storage.database import Database
 
@@ -52,7 +52,7 @@ class RequestLedger:
         """Write one request down; the reply that it brought, stored at once, makes it last."""
         use = spent.usage
         row = (
-            utc_now().isoformat(timespec="milliseconds"),
+            iso(utc_now()),
             self._today(),
             spent.session,
             spent.turn,

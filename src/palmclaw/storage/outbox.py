@@ -9,7 +9,7 @@ from typing import Any
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments
-from palmclaw.core.messages import utc_now
+from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.ports import PREVIEW, OutboxRow, OutboxState
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Address, Outbound
@@ -46,7 +46,7 @@ class Outbox:
 
     async def add(self, session: str, turn: str, outbounds: Sequence[Outbound]) -> tuple[int, ...]:
         """Store messages in order; one whose key is there already is left as it was."""
-        return await self.database.run(lambda db: add(db, session, turn, outbounds, _now()))
+        return await self.database.run(lambda db: add(db, session, turn, outbounds, iso(utc_now())))
 
     async def waiting(self) -> tuple[Address, ...]:
         """Where messages are waiting to go, the longest waiting first."""
@@ -102,7 +102,7 @@ class Outbox:
         """Remember that a preview is about to be sent; `outbound` is what it becomes should its turn die."""
 
         def work(db: sqlite3.Connection) -> int:
-            return add(db, session, turn, (outbound,), _now(), OutboxState.SENDING)[0]
+            return add(db, session, turn, (outbound,), iso(utc_now()), OutboxState.SENDING)[0]
 
         return await self.database.note(work)
 
@@ -122,7 +122,7 @@ class Outbox:
             db.execute("UPDATE outbox SET state='waiting', attempts=0 WHERE state='sent' AND ended=''")
             rows = [r[0] for r in db.execute("SELECT id FROM outbox WHERE state='sending' ORDER BY id").fetchall()]
             change = "UPDATE outbox SET state='unknown', error=?, ended=? WHERE state='sending'"
-            db.execute(change, (_DIED, _now()))
+            db.execute(change, (_DIED, iso(utc_now())))
             return [db.execute(f"{_SELECT} WHERE id=?", (row,)).fetchone() for row in rows]
 
         return tuple(_row(row) for row in await self.database.run(work))
@@ -142,13 +142,13 @@ class Outbox:
 
     async def prune(self, days: int = 30) -> int:
         """Remove what came to its end and is older than this; returns how many."""
-        before = (utc_now() - timedelta(days=days)).isoformat(timespec="milliseconds")
+        before = iso(utc_now() - timedelta(days=days))
         query = "DELETE FROM outbox WHERE state IN ('sent', 'failed', 'unknown') AND ended<>'' AND created<?"
         return await self.database.run(lambda db: db.execute(query, (before,)).rowcount)
 
     async def _mark(self, row: int, state: OutboxState, remote: str = "", error: str = "") -> None:
         query = "UPDATE outbox SET state=?, remote=?, error=?, ended=? WHERE id=?"
-        values = (state, whole(remote), whole(error), _now(), row)
+        values = (state, whole(remote), whole(error), iso(utc_now()), row)
         await self.database.run(lambda db: db.execute(query, values))
 
     async def _rows(self, which: str, address: Address | None = None) -> tuple[OutboxRow, ...]:
@@ -191,7 +191,3 @@ def _resolved(db: sqlite3.Connection, outbound: Outbound) -> Outbound:
         return outbound
     found = db.execute("SELECT remote FROM outbox WHERE key=?", (outbound.edits,)).fetchone()
     return replace(outbound, edits=found[0] if found else "")
-
-
-def _now() -> str:
-    return utc_now().isoformat(timespec="milliseconds")

@@ -1,4 +1,6 @@
-"""The longer statements on `session`, `turn` and `message`."""
+"""The longer statements on `session`, `turn` and `message`, and how a session comes to be."""
+
+import sqlite3
 
 COUNTED = """
 SELECT count(*), sum(input), sum(output), sum(cached), sum(reasoning), max(estimated), sum(cache_write)
@@ -38,7 +40,6 @@ REFERS = """
 SELECT 1 FROM message WHERE instr(body, :media) UNION ALL
 SELECT 1 FROM inbox WHERE state IN ('waiting', 'summarized') AND instr(body, :media) LIMIT 1
 """
-NEW_SESSION = "INSERT OR IGNORE INTO session (id, title, created, updated) VALUES (?, ?, ?, ?)"
 LIST = """
 SELECT s.id, s.title, s.created, s.updated,
        (SELECT count(*) FROM message m WHERE m.session = s.id),
@@ -46,3 +47,10 @@ SELECT s.id, s.title, s.created, s.updated,
 FROM session s LEFT JOIN turn t ON t.session = s.id
 GROUP BY s.id ORDER BY s.updated DESC
 """
+
+
+def make_session(db: sqlite3.Connection, session: str, at: str, title: str = "") -> None:
+    """See to it that there is such a session, inside another transaction."""
+    db.execute(
+        "INSERT OR IGNORE INTO session (id, title, created, updated) VALUES (?, ?, ?, ?)", (session, title, at, at)
+    )

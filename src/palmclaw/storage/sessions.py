@@ -9,7 +9,7 @@ from typing import Any
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, SessionNotFound
 from palmclaw.core.events import Stop, TurnEnded
-from palmclaw.core.messages import Message, Role, Text, utc_now
+from palmclaw.core.messages import Message, Role, Text, iso, utc_now
 from palmclaw.core.ports import Snapshot, Tail
 from palmclaw.core.records import Before, Beginning, Due, OpenTurn, Resume, Superseded
 from palmclaw.core.text import whole
@@ -58,12 +58,12 @@ class Sessions:
 
     async def begin(self, beginning: Beginning) -> None:
         """Store a turn and the messages that started it, creating the session if need be; mark their inbox rows."""
-        at, last = _now(), beginning.last
+        at, last = iso(utc_now()), beginning.last
         begun = compact([encode(i) for i in beginning.inbounds])
 
         def work(db: sqlite3.Connection) -> int:
             title = whole(" ".join(beginning.messages[0].text.split()))[:60] if beginning.messages else ""
-            db.execute(queries.NEW_SESSION, (last.session, title, at, at))
+            queries.make_session(db, last.session, at, title)
             db.execute("UPDATE session SET title=? WHERE id=? AND title=''", (title, last.session))
             row = (
                 beginning.turn,
@@ -91,7 +91,7 @@ class Sessions:
         self, session: str, turn: str, message: Message, *, inbox: int = 0, posts: Sequence[Outbound] = ()
     ) -> None:
         """Add one message to the log, with what is to be sent of it and the inbox row that it was."""
-        at = _now()
+        at = iso(utc_now())
 
         def work(db: sqlite3.Connection) -> int:
             if turn and db.execute("SELECT 1 FROM turn WHERE id=? AND state='running'", (turn,)).fetchone() is None:
@@ -118,7 +118,7 @@ class Sessions:
         def work(db: sqlite3.Connection) -> None:
             counted = db.execute(queries.COUNTED, (turn,)).fetchone()
             values = counted if counted[0] else told
-            db.execute(queries.END, (*values, state, ended.stop, error, _now(), resume, resume, turn))
+            db.execute(queries.END, (*values, state, ended.stop, error, iso(utc_now()), resume, resume, turn))
 
         await self.database.run(work)
 
@@ -141,20 +141,20 @@ class Sessions:
 
     async def choose_model(self, session: str, model: str) -> None:
         """Ask this model in the session from now on; empty: the configured one. Makes the session if need be."""
-        at = _now()
+        at = iso(utc_now())
 
         def work(db: sqlite3.Connection) -> None:
-            db.execute(queries.NEW_SESSION, (session, "", at, at))
+            queries.make_session(db, session, at)
             db.execute("UPDATE session SET model=? WHERE id=?", (model, session))
 
         await self.database.run(work)
 
     async def begin_anew(self, session: str) -> None:
         """What lies before is kept, but no model reads it any more."""
-        at = _now()
+        at = iso(utc_now())
 
         def work(db: sqlite3.Connection) -> None:
-            db.execute(queries.NEW_SESSION, (session, "", at, at))
+            queries.make_session(db, session, at)
             db.execute("DELETE FROM snapshot WHERE session=?", (session,))
             db.execute(queries.ANEW, {"session": session})
 
@@ -251,10 +251,6 @@ class Sessions:
         while len(self._tails) >= CACHED_SESSIONS:
             self._tails.pop(next(iter(self._tails)))
         self._tails[session] = tail
-
-
-def _now() -> str:
-    return utc_now().isoformat(timespec="milliseconds")
 
 
 def _append(db: sqlite3.Connection, session: str, turn: str, message: Message, at: str) -> int:
