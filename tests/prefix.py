@@ -37,7 +37,7 @@ SESSION = "main"
 
 
 class Kind(StrEnum):
-    """What lies between two requests to the same model. The last four are the deliberate breaks of DESIGN §8."""
+    """What lies between two requests to the same model. The last four are breaks on purpose."""
 
     ROUND = "the next round"
     TURN = "the next turn"

@@ -1,5 +1,6 @@
 """The runtime put together: opened by whoever owns the home, a conversation or the gateway."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,7 +13,8 @@ from palmclaw.app import App
 from palmclaw.core.channels import Channel
 from palmclaw.core.desks import CONVERSATIONS, CREW
 from palmclaw.core.device import DEVICE
-from palmclaw.core.events import ApprovalAnswered, ApprovalAsked, Happening, TurnEnded
+from palmclaw.core.errors import StorageError
+from palmclaw.core.events import Answer, ApprovalAnswered, ApprovalAsked, Happening, TurnEnded
 from palmclaw.core.messages import Message, utc_now
 from palmclaw.core.ports import CLOCK, LIMITS, ROUTES
 from palmclaw.core.records import OpenTurn
@@ -38,6 +40,7 @@ from palmclaw.runtime.turns import Silent, Turns, Voice, Work, entry
 from palmclaw.runtime.words import Words, language
 from palmclaw.storage.conversations import ConversationRecords
 from palmclaw.storage.crew import CrewRecords
+from palmclaw.storage.database import Database
 from palmclaw.storage.inbox import Inbox
 from palmclaw.storage.journal import Approvals, CallJournal
 from palmclaw.storage.lock import SERVING, HomeLock
@@ -51,8 +54,10 @@ if TYPE_CHECKING:
     from palmclaw.runtime.delivery import Delivery
     from palmclaw.runtime.reception import Reception
 
+log = logging.getLogger(__name__)
 KEPT = timedelta(days=30)
-"""How long the words of messages that have come to their end stay in the inbox; the conversation keeps its own."""
+"""How long messages that have come to their end stay in the inbox and outbox; the conversation keeps its own."""
+DAY = 86_400.0
 GRACE = 5.0
 """Seconds that running turns have when the gateway ends."""
 
@@ -93,10 +98,22 @@ async def gateway(app: App, channels: Mapping[str, Channel] | None = None) -> As
         await made.reception.prepare()
         await gateway.wake()
         await made.crew.recover()
-        await Inbox(app.database).prune(utc_now() - KEPT)
+        tidying = asyncio.create_task(_tidied(app.database))
+        stack.callback(tidying.cancel)
         stack.push_async_callback(made.reception.close)
         made.reception.listen()
         yield gateway
+
+
+async def _tidied(database: Database) -> None:
+    """Once a day, for as long as the gateway runs: forget what nobody asks for any more."""
+    while True:
+        try:
+            await Inbox(database).prune(utc_now() - KEPT)
+            await Outbox(database).prune(utc_now() - KEPT)
+        except StorageError as error:
+            log.warning("what is old could not be forgotten: %s", error)
+        await asyncio.sleep(DAY)
 
 
 async def _owned(app: App, purpose: str, stack: AsyncExitStack) -> None:
@@ -146,8 +163,9 @@ class Rooms:
         lanes = Lanes(house, inbox, app.settings.queue)
         desk.while_asking = lanes.lent
         stores = Stores(self.sessions, inbox, MediaFolder(app.home.media), grants)
-        orders = Orders(self.words, self.model, app.exactly)
-        made = Gateway(stores, turns, lanes, self.feed, desk, orders, outbox=Outbox(database).counts, reply=self.reply)
+        orders = Orders(self.words, self.model)
+        made = Gateway(stores, turns, lanes, self.feed, desk, orders, reply=self.reply)
+        made.outbox, made.exactly = Outbox(database).counts, app.exactly
         self.crew = Subagents(CrewRecords(database), self.sessions, app.kits.limits, made.take, made.enter)
         bench.charge = self.crew.charge
         store = ConversationRecords(database)
@@ -188,6 +206,9 @@ class Rooms:
         parent = self.crew.parent(session)
         if parent and isinstance(event, ApprovalAsked | ApprovalAnswered):
             self.publish(parent, turn, event)
+        elif parent and isinstance(event, TurnEnded):  # it was stopped while it asked
+            for asked in self.feed.asked(parent, turn):
+                self.publish(parent, turn, ApprovalAnswered(asked.id, asked.call.id, Answer.UNASKED))
         elif self.reception is not None:
             self.reception.heard(session, event)
 

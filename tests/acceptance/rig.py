@@ -448,8 +448,9 @@ async def rigged(
         house = replace(house, sleep=pace.sleep, now=pace.now)
     lanes = Lanes(house, Inbox(database), QueueRules(queue, channels or {}))
     desk.while_asking = lanes.lent
-    orders = Orders(Words(language), uses, exactly)
+    orders = Orders(Words(language), uses)
     gateway = Gateway(Stores(sessions, Inbox(database), media, Approvals(database)), turns, lanes, feed, desk, orders)
+    gateway.exactly = exactly
 
     async def asked_at(address: Address) -> frozenset[str]:
         """Here every question arrives at once in the chat that its turn answers to."""

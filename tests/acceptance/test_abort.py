@@ -58,6 +58,36 @@ async def test_a01_a_stop_while_the_model_speaks(tmp_path: Path) -> None:
         await rig.check_whole()
 
 
+async def test_a01_a_stop_from_a_chat_does_not_wait_for_a_busy_store(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        rig.model.will(Say(before="it begins", gate=Gate()))
+        await rig.say("A", address=CHAT, external_id="1")
+        await rig.until(lambda events: TextDelta("it begins") in events)
+        busy = rig.database.holds["Inbox.put"] = Gate()
+        now = datetime.now(UTC) + timedelta(seconds=1)
+        stopping = asyncio.create_task(rig.say("/stop", sent=now, address=CHAT, external_id="2"))
+        await rig.ends()
+        assert (rig.stops(), stopping.done()) == (["stopped"], False)
+        busy.open()
+        assert (await stopping).fate is Fate.ANSWERED
+        await rig.check_whole()
+
+
+async def test_a01_a_stop_that_a_chat_brings_again_does_not_end_the_next_turn(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        gate = Gate()
+        rig.model.will(Say(gate=gate))
+        sent = datetime.now(UTC) - timedelta(minutes=1)
+        await rig.say("/stop", sent=sent, address=CHAT, external_id="1")
+        await rig.say("A", address=CHAT, external_id="2")
+        await gate.reached.wait()
+        again = await rig.say("/stop", sent=sent, address=CHAT, external_id="1")
+        gate.open()
+        await rig.ends()
+        assert (again.id, again.fate, rig.stops()) == (1, Fate.ANSWERED, ["done"])
+        await rig.check_whole()
+
+
 async def test_a01_a_stop_before_the_model_was_asked(tmp_path: Path) -> None:
     async with rigged(tmp_path) as rig:
         rig.preparing.append(gate := Gate())

@@ -1,8 +1,9 @@
 """The whole runtime behind a chat platform: who may speak, what arrives, what is asked there."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from palmclaw.app import assembled
 from palmclaw.core.channels import Abilities, Take
+from palmclaw.core.events import Standing
 from palmclaw.core.people import Role
 from palmclaw.core.traffic import Address, Fate, Inbound, Origin, Outbound, Receipt
 from palmclaw.house import gateway
@@ -219,6 +221,30 @@ async def test_a_guest_neither_ends_the_owners_turn_nor_pushes_its_messages_out(
         assert guest.fate is Fate.WAITING
         texts = await p.says(2)
         assert texts[:1] == ["done"]
+
+
+async def test_what_a_sub_agent_asks_stands_in_its_parents_conversation_until_it_is_stopped(home_dir: Path) -> None:
+    spawn = {"name": "spawn", "arguments": {"task": "tell Mei"}}
+    send = {"name": "sms_send", "arguments": {"to": "+85260010001", "text": "late"}}
+    steps = [{"calls": [spawn]}, {"text": "begun"}, {"calls": [send]}]
+    written(home_dir, "script.json", json.dumps({"steps": steps}))
+    settings = f'[provider]\nname = "scripted"\nscript = "{home_dir}/script.json"\n[limits]\nturns = 1\n'
+    async with phone(home_dir, OWNER + settings) as p:
+
+        async def asked() -> list[str]:
+            async with aclosing(p.gateway.events("chat:c1")) as signals:
+                standing = (await anext(signals)).event
+            assert isinstance(standing, Standing)
+            return [question.call.name for question in standing.asked]
+
+        await p.hears("give it to a sub-agent")
+        assert (await p.says(2))[0] == "begun"
+        await p.hears("/status")
+        assert await asked() == ["sms_send"]
+        await p.hears("/stop")
+        await p.until(lambda: p.gateway.lanes.status() == ())
+        await p.hears("/status")
+        assert await asked() == []
 
 
 async def test_the_same_number_in_another_chat_is_another_message(home_dir: Path) -> None:

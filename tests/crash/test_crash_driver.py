@@ -16,6 +16,7 @@ async def test_nothing_is_lost_and_nothing_happens_twice(tmp_path: Path) -> None
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3_600)
 async def test_nothing_is_lost_in_hundreds_of_kills(tmp_path: Path) -> None:
     report = await run(tmp_path, kills=480, seed=1)
     print(report)

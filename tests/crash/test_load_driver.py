@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.long
+@pytest.mark.timeout(3_600)
 def test_many_conversations_at_once_lose_nothing() -> None:
     command = [sys.executable, "bench/load.py", "--here", "--json", "--seconds", "10", "--sessions", "40"]
     ran = subprocess.run(command, cwd=ROOT, env=bare(), capture_output=True, text=True, timeout=300, check=False)

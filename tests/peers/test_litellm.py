@@ -22,7 +22,7 @@ from tests.peers.conftest import Connect
 from tests.peers.services import PROTOCOLS, Spoken, service, spoken
 from tests.servers.chat_server import Answer, ChatServer
 
-pytestmark = [pytest.mark.peers, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.peers, pytest.mark.timeout(1_800), pytest.mark.asyncio(loop_scope="module")]
 every_protocol = pytest.mark.parametrize("protocol", spoken(), ids=lambda p: p.name)
 
 PROXY = str(Path(__file__).with_name("litellm_proxy.py"))

@@ -25,7 +25,7 @@ from palmclaw.core.tools import ToolContext, tool
 from tests.peers.conftest import Connect
 from tests.peers.services import Spoken, service, spoken
 
-pytestmark = [pytest.mark.peers, pytest.mark.asyncio(loop_scope="module")]
+pytestmark = [pytest.mark.peers, pytest.mark.timeout(1_800), pytest.mark.asyncio(loop_scope="module")]
 every_protocol = pytest.mark.parametrize("protocol", spoken(), ids=lambda p: p.name)
 
 KEY = "key-of-the-peers"

@@ -15,7 +15,7 @@ from palmclaw.core.channels import Abilities
 from palmclaw.core.events import Sent
 from palmclaw.core.ports import OutboxRow, OutboxState
 from palmclaw.core.traffic import Address, Outbound
-from palmclaw.runtime.delivery import ATTEMPTS
+from palmclaw.runtime.delivery import ATTEMPTS, EDITS
 from palmclaw.storage.outbox import Outbox
 from tests.servers.manual_time import until
 from tests.servers.office import Office
@@ -250,6 +250,30 @@ async def test_an_edit_that_cannot_be_made_is_sent_as_a_message_of_its_own(offic
     await office.post(replace(texts("one")[0], edits="m9"))
     await until(lambda: office.fates == [(1, "sent")])
     assert office.platform.log == list(texts("one"))
+
+
+async def test_an_edit_whose_outcome_nobody_knows_is_made_again(office: Office) -> None:
+    office.platform.will(None)
+    await office.post(*texts("one"))
+    await until(lambda: office.fates == [(1, "sent")])
+    shown = next(iter(office.platform.shown))
+    office.platform.will(Breaks(), Breaks())
+    await office.post(replace(texts("two")[0], edits=shown), *texts("three"))
+    await office.time.let_pass(1.0)
+    await office.time.let_pass(2.0)
+    await until(lambda: office.fates == [(1, "sent"), (2, "sent"), (3, "sent")])
+    assert office.platform.texts == ["two", "three"]
+
+
+async def test_an_edit_of_which_nobody_ever_knows_is_unknown_in_the_end(office: Office) -> None:
+    await office.post(*texts("one"))
+    await until(lambda: office.fates == [(1, "sent")])
+    shown = next(iter(office.platform.shown))
+    office.platform.will(*[Breaks()] * EDITS)
+    await office.post(replace(texts("two")[0], edits=shown))
+    for pause in (1.0, 2.0, 4.0, 8.0):
+        await office.time.let_pass(pause)
+    await until(lambda: office.fates == [(1, "sent"), (2, "unknown")])
 
 
 async def test_closing_lets_a_message_come_to_its_end_and_leaves_what_waits(office: Office) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -142,6 +143,20 @@ async def test_the_late_end_of_an_earlier_turn_changes_nothing() -> None:
     told(feed, "s", "t2", TurnStarted(), TextDelta("new"))
     told(feed, "s", "t1", TextDelta("old"), ENDED)
     assert (await heard(feed, "s"))[0] == standing(4, turn="t2", text="new")
+
+
+async def test_what_a_sub_agent_has_asked_is_told_to_the_late_one_until_it_is_answered() -> None:
+    feed = made()
+    below = replace(ASKED, id="q2")
+    told(feed, "s", "sub", below)
+    told(feed, "s", "t", TurnStarted(), ASKED)
+    assert feed.asked("s", "sub") == (below,)
+    last = told(feed, "s", "t", ENDED)
+    assert await heard(feed, "s") == [standing(3, asked=(below,)), *last]
+    last = told(feed, "s", "t", TextDelta("late"))
+    assert await heard(feed, "s") == [standing(4, asked=(below,)), *last]
+    told(feed, "s", "sub", ApprovalAnswered("q2", "c", Answer.UNASKED))
+    assert (await heard(feed, "s", "e-6"), feed.asked("s", "sub")) == ([standing(6)], ())
 
 
 async def test_of_another_process_or_forgotten_is_said_and_all_that_is_remembered_follows() -> None:

@@ -50,6 +50,29 @@ async def test_a_session_at_work_is_not_deleted(tmp_path: Path) -> None:
         assert await rig.sessions.listed() == ()
 
 
+@pytest.mark.parametrize("later", range(10))
+async def test_what_comes_in_the_moment_of_the_deletion_is_cancelled_or_begins_anew(tmp_path: Path, later: int) -> None:
+    async with rigged(tmp_path) as rig:
+        rig.model.will("old", "new")
+        await rig.say("first")
+        await rig.ends()
+
+        async def speak() -> Receipt:
+            for _ in range(later):
+                await rig.database.run(lambda db: None)
+            return await rig.say("second")
+
+        receipt, _ = await asyncio.gather(speak(), rig.gateway.delete(HERE))
+        await rig.calm()
+        fate = (await rig.gateway.receipt(receipt.id)).fate
+        assert rig.gateway.lanes.status() == ()
+        if fate is Fate.CANCELLED:
+            assert (rig.fates()[receipt.id], await rig.sessions.listed()) == (["waiting", "cancelled"], ())
+        else:
+            assert (fate, await rig.heard_by_model()) == (Fate.STARTED, ["second"])
+        await rig.check_whole()
+
+
 async def test_the_sub_agents_of_a_deleted_session_stop_and_do_not_bring_it_back(tmp_path: Path) -> None:
     async with rigged(tmp_path) as rig:
         gate = Gate()

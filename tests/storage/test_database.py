@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,20 @@ async def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
     await sessions.append("s", "t1", user_message("after"))
     assert [m.text for m in await sessions.all("s")] == ["hi", "after"]
     assert [m.text for m in (await sessions.tail("s", 9)).messages] == ["hi", "after"]
+    await database.close()
+
+
+async def test_a_file_that_another_program_keeps_locked_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
+    database = Database(tmp_path / "db", patience=0.05)
+    sessions = Sessions(database)
+    await sessions.begin(Beginning("t1", (Inbound("s", "hi"),), (user_message("hi"),)))
+    with closing(sqlite3.connect(tmp_path / "db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageError, match="db locked; nothing was stored"):
+            await sessions.append("s", "t1", user_message("x"))
+        other.execute("ROLLBACK")
+    await sessions.append("s", "t1", user_message("after"))
+    assert [m.text for m in await sessions.all("s")] == ["hi", "after"]
     await database.close()
 
 

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import AsyncIterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,29 @@ async def test_a_preview_of_a_turn_that_died_is_mended_once(database: Database) 
     assert await outbox.open() == ()
 
 
+async def test_the_last_edit_of_a_preview_is_made_again_by_the_next_process(database: Database) -> None:
+    outbox = Outbox(database)
+    await outbox.shown(await outbox.preview("s", "t", PREVIEW), "remote-9")
+    edit = replace(ONE, edits="preview:t:0")
+    await outbox.add("s", "t", (edit, TWO))
+    assert (await outbox.claim(2), await outbox.claim(3)) != (None, None)
+    assert [row.id for row in await outbox.recover()] == [3]
+    again = await outbox.claim(2)
+    assert again is not None
+    assert (again.outbound, again.attempts) == (replace(ONE, edits="remote-9"), 2)
+
+
+async def test_an_edit_that_cannot_be_made_waits_as_a_message_of_its_own(database: Database) -> None:
+    outbox = Outbox(database)
+    await outbox.add("s", "t", (replace(ONE, edits="m17"), TWO))
+    await outbox.claim(1)
+    await outbox.alone(1)
+    claimed = await outbox.claim(1)
+    assert claimed is not None
+    assert claimed.outbound == ONE
+    assert [row.id for row in await outbox.recover()] == [1]
+
+
 async def test_a_preview_that_nobody_knows_of_is_unknown(database: Database) -> None:
     outbox = Outbox(database)
     row = await outbox.preview("s", "t", PREVIEW)
@@ -170,9 +194,10 @@ async def test_old_rows_that_came_to_their_end_go(database: Database) -> None:
     await outbox.shown(3, "r")
     await outbox.claim(1)
     await outbox.sent(1, "r")
-    assert await outbox.prune() == 0
-    await database.run(lambda db: db.execute("UPDATE outbox SET created='2020-01-01T00:00:00.000+00:00'"))
-    assert await outbox.prune(days=30) == 1
+    before = datetime(2026, 1, 1, tzinfo=UTC)
+    assert await outbox.prune(before) == 0
+    await database.run(lambda db: db.execute("UPDATE outbox SET created='2025-12-31T23:59:59.999+00:00'"))
+    assert await outbox.prune(before) == 1
     assert await outbox.counts() == {"sent": 1, "waiting": 1}
 
 

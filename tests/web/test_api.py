@@ -94,6 +94,22 @@ async def test_what_is_wrong_with_a_request_is_said_all_at_once(
         assert door.runtime.inbound == []
 
 
+@pytest.mark.parametrize(
+    ("method", "route", "status", "code", "message"),
+    [
+        ("GET", "nothing", 404, "not_found", "there is no GET /v1/nothing"),
+        ("GET", "messages/seven", 404, "not_found", "there is no GET /v1/messages/seven"),
+        ("PUT", "stop", 405, "not_allowed", "nothing takes PUT /v1/stop"),
+    ],
+)
+async def test_a_route_that_is_none_is_told_in_json_too(
+    tmp_path: Path, method: str, route: str, status: int, code: str, message: str
+) -> None:
+    async with served(tmp_path) as door:
+        told = {"code": code, "message": message, "retryable": False, "hint": "See docs/api.md."}
+        assert await door.ask(method, route) == (status, told)
+
+
 async def test_unknown_questions_in_the_address_are_refused_too(tmp_path: Path) -> None:
     async with served(tmp_path) as door:
         for route in ("events?sesion=main", "media?title=x"):

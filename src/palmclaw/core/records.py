@@ -131,7 +131,9 @@ class TurnStore(Log, Protocol):
         """From now on a model reads nothing of what lies before."""
         ...
 
-    async def delete(self, session: str) -> None: ...
+    async def delete(self, session: str) -> tuple[int, ...]:
+        """Returns the inbox rows that still waited in it."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ class Runtime(Protocol):
         ...
 
     async def choose_model(self, session: str, model: str) -> None:
-        """Ask this model in the session from now on; empty: the configured one."""
+        """Ask this model in the session from now on; empty: the configured one. Raises ConfigError."""
         ...
 
     async def delete(self, session: str) -> None:

@@ -23,6 +23,8 @@ FIRST, LONGEST = 1.0, 60.0
 """Seconds until a message is tried again, doubled each time."""
 ATTEMPTS = 30
 """Together about twenty-five minutes."""
+EDITS = 5
+"""How often an edit is made whose outcome nobody knows: the same edit again changes nothing."""
 ANYWHERE = Abilities(max_text=2_000, unit=Unit.BYTES)
 """Of a channel that does not run nothing is known but this: what it takes at least."""
 log = logging.getLogger(__name__)
@@ -67,7 +69,6 @@ class Delivery:
         """Tell what an earlier process left unknown, and begin to send what waits."""
         for row in await self.store.recover():
             self.tell(row.session, row.turn, Sent(row.id, OutboxState.UNKNOWN, row.error))
-        await self.store.prune()
         self.wake()
 
     def running(self, channel: str) -> bool:
@@ -209,21 +210,15 @@ class Delivery:
             claimed = await self.store.claim(row.id)
             if claimed is None:
                 return 0.0
-            outcome = await self._attempt(claimed)
-            if outcome.state is OutboxState.WAITING and claimed.attempts >= ATTEMPTS:
-                outcome = replace(outcome, state=OutboxState.FAILED, reason=f"given up: {outcome.reason}")
-            outcome = await self._recorded(claimed, outcome)
+            outcome = await self._lines.attempt(claimed.outbound)
+            if _may_stand_alone(claimed, outcome):
+                await self.store.alone(claimed.id)
+                return 0.0
+            outcome = await self._recorded(claimed, _judged(claimed, outcome))
         if outcome.state is OutboxState.WAITING:
             return max(_pause(claimed.attempts), outcome.wait)
         self.tell(row.session, row.turn, Sent(row.id, outcome.state, outcome.reason))
         return 0.0
-
-    async def _attempt(self, row: OutboxRow) -> Outcome:
-        """Send; a message that cannot take another's place stands for itself, but not the end of a preview."""
-        outcome = await self._lines.attempt(row.outbound)
-        if outcome.state is OutboxState.FAILED and row.outbound.edits and not row.outbound.key.startswith(PREVIEW):
-            return await self._lines.attempt(replace(row.outbound, edits=""))
-        return outcome
 
     async def _recorded(self, row: OutboxRow, outcome: Outcome) -> Outcome:
         """What stands in the store afterwards; what could not be recorded stays as being sent, and is never resent."""
@@ -240,6 +235,21 @@ class Delivery:
             log.error("how message %d to %s came out is not stored: %s", row.id, row.outbound.address.session, error)
             return Outcome(OutboxState.UNKNOWN, reason="it may have arrived, which could not be stored")
         return outcome
+
+
+def _may_stand_alone(row: OutboxRow, outcome: Outcome) -> bool:
+    """A message that cannot take another's place is sent for itself, but not the end of a preview."""
+    is_end = row.outbound.key.startswith(PREVIEW)
+    return outcome.state is OutboxState.FAILED and bool(row.outbound.edits) and not is_end
+
+
+def _judged(row: OutboxRow, outcome: Outcome) -> Outcome:
+    """What follows from how an attempt came out: again, or never again."""
+    if outcome.state is OutboxState.WAITING and row.attempts >= ATTEMPTS:
+        return replace(outcome, state=OutboxState.FAILED, reason=f"given up: {outcome.reason}")
+    if outcome.state is OutboxState.UNKNOWN and row.outbound.edits and row.attempts < EDITS:
+        return replace(outcome, state=OutboxState.WAITING)
+    return outcome
 
 
 def _pause(failures: int) -> float:

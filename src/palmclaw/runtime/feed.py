@@ -83,6 +83,11 @@ class Feed:
         """Whether anybody listens to this session."""
         return session in self._listeners or "" in self._listeners
 
+    def asked(self, session: str, turn: str) -> tuple[ApprovalAsked, ...]:
+        """What this turn has asked there and nobody has answered."""
+        state = self._open.get(session)
+        return tuple(asked for by, asked in state.asked.values() if by == turn) if state else ()
+
     def close(self) -> None:
         """End every subscription, once it has read what it has."""
         self._closed = True
@@ -151,7 +156,7 @@ class _State:
 
     turn: str = ""
     said: StringIO = field(default_factory=StringIO)
-    asked: dict[str, ApprovalAsked] = field(default_factory=dict)
+    asked: dict[str, tuple[str, ApprovalAsked]] = field(default_factory=dict)
     waiting: dict[int, Receipt] = field(default_factory=dict)
 
     @property
@@ -163,7 +168,12 @@ class _State:
             case Taken(receipt):
                 self._taken(receipt)
             case TurnStarted():
-                self.turn, self.said, self.asked = signal.turn, StringIO(), {}
+                self._end()
+                self.turn = signal.turn
+            case ApprovalAsked():  # of its own turn, or of a sub-agent's
+                self.asked[signal.event.id] = signal.turn, signal.event
+            case ApprovalAnswered():
+                self.asked.pop(signal.event.id, None)
             case _ if signal.turn == self.turn:  # what comes late from an earlier turn changes nothing
                 self._of_the_turn(signal.event)
 
@@ -179,12 +189,13 @@ class _State:
                 self.said.write(text)
             case MessageAdded():
                 self.said = StringIO()
-            case ApprovalAsked():
-                self.asked[event.id] = event
-            case ApprovalAnswered():
-                self.asked.pop(event.id, None)
             case TurnEnded():
-                self.turn, self.said, self.asked = "", StringIO(), {}
+                self._end()
+
+    def _end(self) -> None:
+        """Its turn is over, and nobody waits any more for what that has asked."""
+        self.asked = {number: (turn, asked) for number, (turn, asked) in self.asked.items() if turn != self.turn}
+        self.turn, self.said = "", StringIO()
 
     def before(self, later: Iterable[Signal]) -> Standing:
         """How the session stood before these, which its listener is yet to hear: nothing of them is told twice."""
@@ -202,7 +213,7 @@ class _State:
                 case MessageAdded() if signal.turn == self.turn:
                     unsaid = 0
         said = self.said.getvalue()
-        asked = tuple(asked for asked in self.asked.values() if asked.id not in known)
+        asked = tuple(asked for _, asked in self.asked.values() if asked.id not in known)
         return Standing("" if started else self.turn, said[: len(said) - unsaid], asked, tuple(self._queue(known)))
 
     def _queue(self, known: set[str | int]) -> Iterable[Receipt]:

@@ -18,7 +18,7 @@ from palmclaw.runtime import commands
 from palmclaw.runtime.approvals import Desk
 from palmclaw.runtime.commands import Command
 from palmclaw.runtime.feed import Feed
-from palmclaw.runtime.incoming import is_older, is_void, may_command, plain
+from palmclaw.runtime.incoming import is_later, is_older, is_void, may_command, plain
 from palmclaw.runtime.lane import STOPPED, Held, Lane, Running
 from palmclaw.runtime.lanes import Lanes
 from palmclaw.runtime.queueing import merged, settled
@@ -43,7 +43,7 @@ class Gateway:
     to a channel; `findings` are what the start found.
 
     `holders` are those who need the runtime, by name; `channels` says what each suffers from, `outbox` counts by state;
-    `asked_at` knows which questions were sent to a chat.
+    `asked_at` knows which questions were sent to a chat, `exactly` what a person means by a model's name.
     """
 
     stores: Stores
@@ -59,6 +59,7 @@ class Gateway:
     reply: Callable[[Receipt, Inbound], Sequence[Outbound]] = lambda receipt, inbound: ()
     started: str = field(default_factory=lambda: utc_now().isoformat(timespec="seconds"))
     asked_at: Callable[[Address], Awaitable[frozenset[str]]] = _nowhere
+    exactly: Callable[[str], str] = str
     _awake: set[str] = field(default_factory=set)
     _waking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _is_held: bool = False
@@ -92,8 +93,8 @@ class Gateway:
         inbound = plain(inbound)
         await self.wake(inbound.session)
         said = await self._command(inbound) if may_command else None
-        if said is not None and said.name == "stop" and not inbound.external_id:
-            self._interrupt(inbound.session)  # at once, however busy the store is
+        if said is not None and said.name == "stop":
+            self._stop_at_once(inbound)
         state = await self.stores.inbox.state(inbound.session)
         if said is None and is_void(inbound, state):
             why = "it was sent before you said stop"
@@ -117,8 +118,10 @@ class Gateway:
         is_plain = await self._command(stored.inbound) is None
         return await self.lanes.enter(stored, state) if is_lost and is_plain else placed
 
-    def _interrupt(self, session: str) -> None:
-        if lane := self.lanes.get(session):
+    def _stop_at_once(self, stop: Inbound) -> None:
+        """However busy the store is; but one that a channel brings again must not end a later turn."""
+        lane = self.lanes.get(stop.session)
+        if lane is not None and (not stop.external_id or (lane.running and is_later(stop, lane.running.since))):
             lane.interrupt()
 
     async def enter(self, stored: Stored) -> Receipt:
@@ -189,15 +192,15 @@ class Gateway:
         return settled(self.lanes.rules.base, kept)
 
     async def choose_model(self, session: str, model: str) -> None:
-        """Ask this model in the session from now on."""
-        await self.stores.records.choose_model(session, model)
+        """Ask this model in the session from now on. Raises ConfigError for one that is not known."""
+        await self.stores.records.choose_model(session, self.exactly(model) if model else "")
 
     async def delete(self, session: str) -> None:
         """Delete a session that is at rest."""
-        if self.lanes.get(session) is not None:
-            raise StorageError(f"{session} is at work", "Stop it first, with /stop in it.")
-        await self.stopped(session)  # its sub-agents may still be at work
-        await self.stores.records.delete(session)
+        with self.lanes.barred(session):
+            await self.stopped(session)  # its sub-agents may still be at work
+            for row in await self.stores.records.delete(session):
+                self._forget(Receipt(row, session, Fate.CANCELLED, reason="its conversation was deleted"))
 
     async def revoke(self, number: int) -> None:
         """Take a lasting approval back."""

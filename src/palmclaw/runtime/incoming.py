@@ -37,6 +37,11 @@ def is_older(inbound: Inbound, question: Question) -> bool:
     return inbound.sent is not None and inbound.sent < asked - timedelta(seconds=CLOCKS)
 
 
+def is_later(inbound: Inbound, moment: str) -> bool:
+    """Certainly written after this moment, in ISO 8601."""
+    return inbound.sent is not None and inbound.sent >= datetime.fromisoformat(moment)
+
+
 def is_void(inbound: Inbound, state: SessionState) -> bool:
     """Sent before a stop that arrived first, by the clock of the channel that brought both."""
     return inbound.sent is not None and state.stopped is not None and inbound.sent <= state.stopped

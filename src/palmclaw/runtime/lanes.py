@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 
+from palmclaw.core.errors import StorageError
 from palmclaw.core.records import Due, InboxStore, SessionState, Stored
 from palmclaw.core.runtime import Lane as LaneStatus
 from palmclaw.core.traffic import Fate, Inbound, Mode, QueueChange, QueueSettings, Receipt
@@ -38,6 +39,7 @@ class Lanes:
     inbox: InboxStore
     rules: QueueRules = QueueRules()
     _lanes: dict[str, Lane] = field(default_factory=dict)
+    _barred: set[str] = field(default_factory=set)
     _closing: bool = False
 
     def get(self, session: str) -> Lane | None:
@@ -78,6 +80,22 @@ class Lanes:
     def go_on(self, due: Due) -> None:
         """A turn that a crash broke off comes first."""
         self._lane(due.session).broken.append(resumed(due))
+
+    @contextmanager
+    def barred(self, session: str) -> Iterator[None]:
+        """No turn begins in a session meanwhile. Raises StorageError when it is not at rest."""
+        if session in self._lanes:
+            raise StorageError(f"{session} is at work", "Stop it first, with /stop in it.")
+        lane = self._lane(session)
+        self._barred.add(session)
+        try:
+            yield
+        finally:
+            self._barred.discard(session)
+            if lane.is_idle:
+                del self._lanes[session]
+            else:
+                self._run(lane)
 
     def run(self) -> None:
         """Let every line move that has something in it."""
@@ -133,7 +151,8 @@ class Lanes:
         return self._lanes[session]
 
     def _run(self, lane: Lane) -> None:
-        if not self._closing and (lane.task is None or lane.task.done()):
+        is_free = not self._closing and lane.session not in self._barred
+        if is_free and (lane.task is None or lane.task.done()):
             lane.task = asyncio.create_task(lane.run(), name=f"lane {lane.session}")
             lane.task.add_done_callback(lambda task: self._rested(lane, task))
 

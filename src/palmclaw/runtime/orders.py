@@ -17,11 +17,10 @@ from palmclaw.runtime.words import Words
 
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """Implements Order. `model` is the one that a session uses, `exactly` what a name means. Raises ConfigError."""
+    """Implements Order. `model` is the one that a session uses."""
 
     words: Words
     model: Callable[[str], Awaitable[str]]
-    exactly: Callable[[str], str]
 
     async def __call__(self, gateway: Gateway, stored: Stored, said: Command) -> str | Inbound:
         """The words that answer it, or what is left of it for the agent; a mistake is answered, not raised."""
@@ -73,7 +72,7 @@ class Orders:
     async def _model(self, gateway: Gateway, stored: Stored, rest: str) -> str:
         session = stored.inbound.session
         if rest:
-            await gateway.choose_model(session, "" if rest == "default" else self.exactly(rest))
+            await gateway.choose_model(session, "" if rest == "default" else rest)
         return self.words("model_set" if rest else "model", model=await self.model(session))
 
     async def _status(self, gateway: Gateway, stored: Stored, rest: str) -> str:

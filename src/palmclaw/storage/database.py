@@ -26,10 +26,14 @@ Work = Callable[[sqlite3.Connection], T]
 
 @dataclass(slots=True)
 class Database:
-    """Opened lazily on its own thread; `readonly` opens an existing file beside the process that writes."""
+    """Opened lazily on its own thread; `readonly` opens an existing file beside the process that writes.
+
+    `patience` is how many seconds it waits for another program that has the file locked.
+    """
 
     path: Path
     readonly: bool = False
+    patience: float = 10.0
     _thread: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="palmclaw-database")
     )
@@ -63,7 +67,9 @@ class Database:
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._connection = _connect_readonly(self.path) if self.readonly else _connect(self.path)
+            self._connection = (
+                _connect_readonly(self.path, self.patience) if self.readonly else _connect(self.path, self.patience)
+            )
         return self._connection
 
     def _close(self) -> None:
@@ -72,10 +78,10 @@ class Database:
             self._connection = None
 
 
-def _connect_readonly(path: Path) -> sqlite3.Connection:
+def _connect_readonly(path: Path, patience: float) -> sqlite3.Connection:
     if not path.exists():
         return _migrated(sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False))
-    connection, version = _looked_at(path)
+    connection, version = _looked_at(path, patience)
     if version > len(_scripts()):
         connection.close()
         raise _too_new(path)
@@ -90,11 +96,11 @@ def _brought_up(old: sqlite3.Connection) -> sqlite3.Connection:
     return _migrated(copy)
 
 
-def _looked_at(path: Path) -> tuple[sqlite3.Connection, int]:
+def _looked_at(path: Path, patience: float) -> tuple[sqlite3.Connection, int]:
     """A reader and the schema's version; where not even a reader's lock can be made, the file is read as it lies."""
     resting = "&immutable=1" if not os.access(path.parent, os.W_OK) and not Path(f"{path}-wal").exists() else ""
     uri = f"{path.as_uri()}?mode=ro{resting}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=10)
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False, timeout=patience)
     try:
         return connection, int(connection.execute("PRAGMA user_version").fetchone()[0])
     except sqlite3.Error:
@@ -102,9 +108,9 @@ def _looked_at(path: Path) -> tuple[sqlite3.Connection, int]:
         raise
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect(path: Path, patience: float) -> sqlite3.Connection:
     _private_file(path)
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=patience)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=FULL")
@@ -170,6 +176,9 @@ def _explained(error: sqlite3.Error, path: Path) -> StorageError:
     name = getattr(error, "sqlite_errorname", "")
     if name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
         return StorageError(f"no space left to write {path}; nothing half-written was kept", "Free some space.")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        hint = "Close the program that has it open (an editor of databases, a backup); then try again."
+        return StorageError(f"another program keeps {path} locked; nothing was stored", hint)
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
         return StorageError(f"cannot write {path}: {error}", "Make the folder writable, or set PALMCLAW_HOME.")
     if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):

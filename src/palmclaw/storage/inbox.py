@@ -179,13 +179,13 @@ def of_turn(db: sqlite3.Connection, turn: str) -> tuple[int, ...]:
     return tuple(row[0] for row in db.execute("SELECT id FROM inbox WHERE turn=? AND turn<>'' ORDER BY id", (turn,)))
 
 
-def forget(db: sqlite3.Connection, session: str) -> None:
-    """Erase the words of a deleted session; what waited is cancelled."""
-    db.execute(
-        f"UPDATE inbox SET body='', state=CASE WHEN state IN {_OPEN_SQL} THEN 'cancelled' ELSE state END"
-        " WHERE session=?",
-        (session,),
-    )
+def forget(db: sqlite3.Connection, session: str) -> tuple[int, ...]:
+    """Erase the words of a deleted session; what waited is cancelled, and returned."""
+    waiting = f"SELECT id FROM inbox WHERE session=? AND state IN {_OPEN_SQL} ORDER BY id"
+    rows = [row[:1] for row in db.execute(waiting, (session,)).fetchall()]
+    db.executemany("UPDATE inbox SET state='cancelled', reason='deleted' WHERE id=?", rows)
+    db.execute("UPDATE inbox SET body='' WHERE session=?", (session,))
+    return tuple(row[0] for row in rows)
 
 
 def _stored(row: tuple[int, str, str, str, str], *, is_new: bool = True) -> Stored:

@@ -4,7 +4,7 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
 
 from palmclaw.core.codec import decode, encode
@@ -90,6 +90,11 @@ class Outbox:
         query = "UPDATE outbox SET state='waiting', error=? WHERE id=?"
         await self.database.run(lambda db: db.execute(query, (whole(error), row)))
 
+    async def alone(self, row: int) -> None:
+        """It cannot take another's place, and waits to be sent as a message of its own."""
+        query = "UPDATE outbox SET state='waiting', body=json_remove(body, '$.edits') WHERE id=?"
+        await self.database.run(lambda db: db.execute(query, (row,)))
+
     async def failed(self, row: int, error: str) -> None:
         """It certainly was not delivered, and is given up."""
         await self._mark(row, OutboxState.FAILED, error=error)
@@ -116,10 +121,14 @@ class Outbox:
         await self.database.note(lambda db: db.execute("DELETE FROM outbox WHERE id=?", (row,)))
 
     async def recover(self) -> tuple[OutboxRow, ...]:
-        """After a crash: what was being sent is unknown, and is returned; previews of turns that died are mended."""
+        """After a crash: what was being sent is unknown, and is returned; previews of turns that died are mended.
+
+        An edit of what certainly stands is made again: it changes nothing where it has been made.
+        """
 
         def work(db: sqlite3.Connection) -> list[Any]:
             db.execute("UPDATE outbox SET state='waiting', attempts=0 WHERE state='sent' AND ended=''")
+            db.execute(_EDIT_AGAIN)
             rows = [r[0] for r in db.execute("SELECT id FROM outbox WHERE state='sending' ORDER BY id").fetchall()]
             change = "UPDATE outbox SET state='unknown', error=?, ended=? WHERE state='sending'"
             db.execute(change, (_DIED, iso(utc_now())))
@@ -140,11 +149,11 @@ class Outbox:
         query = "SELECT state, count(*) FROM outbox GROUP BY state ORDER BY state"
         return dict(await self.database.run(lambda db: db.execute(query).fetchall()))
 
-    async def prune(self, days: int = 30) -> int:
+    async def prune(self, before: datetime) -> int:
         """Remove what came to its end and is older than this; returns how many."""
-        before = iso(utc_now() - timedelta(days=days))
         query = "DELETE FROM outbox WHERE state IN ('sent', 'failed', 'unknown') AND ended<>'' AND created<?"
-        return await self.database.run(lambda db: db.execute(query, (before,)).rowcount)
+        at = iso(before)
+        return await self.database.run(lambda db: db.execute(query, (at,)).rowcount)
 
     async def _mark(self, row: int, state: OutboxState, remote: str = "", error: str = "") -> None:
         query = "UPDATE outbox SET state=?, remote=?, error=?, ended=? WHERE id=?"
@@ -162,6 +171,10 @@ _OPEN = "state IN ('waiting', 'sending')"
 _ADD = """
 INSERT OR IGNORE INTO outbox (key, channel, chat, thread, session, turn, body, state, created, attempts)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?8 = 'sending')
+"""
+_EDIT_AGAIN = """
+UPDATE outbox SET state='waiting' WHERE state='sending' AND state IN ('waiting', 'sending') AND json_valid(body)
+AND EXISTS (SELECT 1 FROM outbox shown WHERE shown.key=json_extract(outbox.body, '$.edits') AND shown.remote<>'')
 """
 _WAITING = """
 SELECT channel, chat, thread, min(id) FROM outbox WHERE state='waiting' AND state IN ('waiting', 'sending')

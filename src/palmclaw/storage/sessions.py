@@ -199,21 +199,22 @@ class Sessions:
         rows = await self.database.run(lambda db: db.execute(queries.LIST).fetchall())
         return tuple(SessionInfo(*row) for row in rows)
 
-    async def delete(self, session: str) -> None:
-        """Remove a session and all that belongs to it. Raises SessionNotFound."""
+    async def delete(self, session: str) -> tuple[int, ...]:
+        """Remove a session and all that belongs to it; returns what still waited in it. Raises SessionNotFound."""
 
-        def work(db: sqlite3.Connection) -> None:
+        def work(db: sqlite3.Connection) -> tuple[int, ...]:
             if db.execute("DELETE FROM session WHERE id=?", (session,)).rowcount == 0:
                 raise SessionNotFound(f"there is no session named {session!r}")
             db.execute("DELETE FROM approval WHERE session=? AND answer<>'always'", (session,))
             db.execute("DELETE FROM outbox WHERE session=?", (session,))
             db.execute("DELETE FROM question WHERE session=?", (session,))
-            forget(db, session)
             unsearchable(db, session)
+            return forget(db, session)
 
-        await self.database.run(work)
+        waited = await self.database.run(work)
         self._tails.pop(session, None)
         self._snapshots.pop(session, None)
+        return waited
 
     async def open_turns(self, session: str = "") -> tuple[OpenTurn, ...]:
         """The turns that were running when the last process died, oldest first."""

@@ -91,6 +91,17 @@ async def local_only(request: web.Request, handler: Route) -> web.StreamResponse
     return await handler(request)
 
 
+@web.middleware
+async def plainly(request: web.Request, handler: Route) -> web.StreamResponse:
+    """What the server itself refuses is said as everything else is."""
+    try:
+        return await handler(request)
+    except web.HTTPException as error:
+        said = {404: ("not_found", "there is no"), 405: ("not_allowed", "nothing takes")}
+        code, words = said.get(error.status, ("bad_request", error.reason))
+        return _told(Fault(code, f"{words} {request.method} {request.path}", hint="See docs/api.md."), error.status)
+
+
 def _answering(act: Act) -> Route:
     """What the act returns or raises, as an answer."""
 

@@ -11,7 +11,7 @@ from palmclaw.core.runtime import Runtime
 from palmclaw.net import unix
 from palmclaw.paths import Home
 from palmclaw.storage.process import Gateway, read, this_process, written
-from palmclaw.web.api import local_only, routes
+from palmclaw.web.api import local_only, plainly, routes
 
 log = logging.getLogger(__name__)
 BACKLOG = 1_024
@@ -34,7 +34,7 @@ class Door:
 
     async def open(self, runtime: Runtime) -> None:
         """Serve from now on. Raises StorageError."""
-        app = web.Application(middlewares=[local_only])
+        app = web.Application(middlewares=[local_only, plainly])
         app.add_routes(routes(runtime, self.shutdown))
         self._runner = web.AppRunner(app, access_log=None, logger=log, shutdown_timeout=LAST_ANSWERS)
         await self._runner.setup()
