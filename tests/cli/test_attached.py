@@ -27,6 +27,7 @@ SEND = {"calls": [{"name": "sms_send", "arguments": {"to": "+85260010001", "text
 ASK = {"calls": [{"name": "ask", "arguments": {"question": "Which one?"}}]}
 NEVER = {"text": "never", "pause": 600}
 T = TypeVar("T")
+AT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
 Done = subprocess.CompletedProcess[str]
 
 
@@ -265,7 +266,7 @@ def test_questions_are_listed_and_answered_from_elsewhere(place: Place) -> None:
     (found,) = json.loads(palmclaw("approvals", "pending", "--json").stdout)
     number = found["asked"]["id"]
     lines = palmclaw("approvals", "pending").stdout.splitlines()
-    assert lines[0].startswith(f"{number}  main, until ")
+    assert lines[0].startswith(f"{number}  in main, until ")
     assert lines[1:] == [
         "┌ Send a text message",
         "│ To: Mei Lin (+85260010001)",
@@ -284,7 +285,15 @@ def test_questions_are_listed_and_answered_from_elsewhere(place: Place) -> None:
     t.type("s\r")
     t.shows("for this session.*tokens")
     (lasting,) = json.loads(palmclaw("approvals", "list", "--json").stdout)
-    assert palmclaw("approvals", "revoke", str(lasting["id"])).stderr == "Taken back.\n"
+    listed = palmclaw("approvals", "list").stdout.splitlines()
+    assert [AT.sub("NOW", line) for line in listed] == [
+        "sms_send for +85260010001",
+        "  only in the conversation main",
+        "  since NOW",
+        f"  to take it back: palmclaw approvals revoke {lasting['id']}",
+    ]
+    taken = palmclaw("approvals", "revoke", str(lasting["id"])).stderr
+    assert taken == "Taken back: from now on it is asked again.\n"
     assert palmclaw("approvals", "list").stdout == "Nothing is allowed for good.\n"
 
 
@@ -326,7 +335,7 @@ def test_the_doctor_finds_a_gateway_well_and_says_what_it_found(place: Place) ->
     gateway.communicate()
     running.communicate(timeout=60)
     found = {f["name"]: f for f in json.loads(palmclaw("doctor", "--json").stdout)}
-    assert found["unfinished"]["text"] == "1 turns were broken off; the next start closes them and goes on"
+    assert found["unfinished"]["text"] == "1 turn was broken off; the next start closes it and goes on"
     gateway = place.serve({**NEVER, "pause": 60})
     done = palmclaw("doctor")
     assert (done.returncode, "! gateway: process" in done.stdout) == (0, True)

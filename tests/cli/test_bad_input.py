@@ -93,7 +93,7 @@ def test_nobody_at_the_address() -> None:
 
 
 AS_NOBODY = """
-import importlib.readers, importlib.resources, os, pkgutil, sys, palmclaw
+import encodings.utf_8_sig, importlib.readers, importlib.resources, os, pkgutil, sys, palmclaw
 list(importlib.resources.files("palmclaw.storage").iterdir())
 for module in pkgutil.walk_packages(palmclaw.__path__, "palmclaw."):
     if not module.name.endswith("__main__"):

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from palmclaw.app import assembled
+from palmclaw.app import App, assembled
 from palmclaw.cli import checkup
 from palmclaw.cli.checkup import Finding
-from palmclaw.core.errors import Fault, HomeBusy
+from palmclaw.core.errors import ConfigError, Fault, HomeBusy
 from palmclaw.core.events import Stop, TurnEnded
 from palmclaw.core.messages import user_message
 from palmclaw.core.records import Beginning, Resume
@@ -17,6 +17,8 @@ from palmclaw.core.traffic import Address, Inbound, Outbound
 from palmclaw.storage.brokenoff import BrokenOff, BrokenOffTurns
 from palmclaw.storage.database import Database
 from palmclaw.storage.lock import SERVING, HomeLock
+from palmclaw.storage.memory import KeptMemory
+from palmclaw.storage.memory_file import MemoryFile
 from palmclaw.storage.outbox import Outbox
 from palmclaw.storage.sessions import Sessions
 
@@ -26,6 +28,7 @@ WELL = {
     "outbox": Finding("outbox", True, "every message has arrived or is on its way"),
     "channels": Finding("channels", True, "none is set up"),
     "log": Finding("log", True, "0 kB"),
+    "memory": Finding("memory", True, "0 of 8,000 characters"),
 }
 
 
@@ -102,7 +105,7 @@ def test_they_are_told_with_what_to_do(home_dir: Path) -> None:
         await database.close()
 
     asyncio.run(broken(""))
-    text = "1 turns were broken off; the next start closes them and goes on"
+    text = "1 turn was broken off; the next start closes it and goes on"
     mend = "palmclaw serve --background, or palmclaw chat"
     assert checkup.unfinished(app) == Finding("unfinished", True, text, mend, is_news=True)
     asyncio.run(broken(Resume.PERSON))
@@ -128,14 +131,42 @@ def test_messages_that_may_not_have_arrived(home_dir: Path) -> None:
     assert "to telegram:7 “text 0 ⟨U+001B⟩”; unknown 20" in found.text
 
 
-def test_a_channel_in_which_nobody_may_speak(home_dir: Path) -> None:
+EXTENSION = Path(__file__).parents[1] / "crash" / "extension"
+"""A package that brings the channel `post`."""
+
+
+def configured(home_dir: Path, text: str) -> App:
     home_dir.mkdir(parents=True, exist_ok=True)
-    (home_dir / "config.toml").write_text("[channels.telegram]\n")
-    found = checkup.channels(assembled(os.environ))
-    assert (found.ok, found.text) == (False, "nobody may speak in telegram")
+    (home_dir / "config.toml").write_text(text)
+    return assembled(os.environ)
+
+
+def test_a_channel_that_nothing_installed_provides(home_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = checkup.channels(configured(home_dir, '[channels.poost]\nowners = ["7"]\n'))
+    said = "poost: this version has no channel 'poost'; there are: none yet"
+    assert found == Finding("channels", False, said, "palmclaw config unset channels.poost")
+    monkeypatch.syspath_prepend(EXTENSION)
+    text = '[channels.poost]\nowners = ["7"]\n[channels.mine]\nkind = "irc"\n'
+    found = checkup.channels(configured(home_dir, text))
+    said = "poost: this version has no channel 'poost'; did you mean post?; "
+    said += "mine: this version has no channel 'irc'; there are: post"
+    assert (found.ok, found.text) == (False, said)
+
+
+def test_a_channel_in_which_nobody_may_speak(home_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXTENSION)
+    found = checkup.channels(configured(home_dir, "[channels.post]\nurl = 'x'\n"))
+    assert (found.ok, found.text) == (False, "nobody may speak in post")
     assert "palmclaw pair approve" in found.mend
-    (home_dir / "config.toml").write_text('[channels.telegram]\nowners = ["7"]\n')
-    assert checkup.channels(assembled(os.environ)) == Finding("channels", True, "telegram")
+    found = checkup.channels(configured(home_dir, '[channels.post]\nurl = "x"\nowners = ["7"]\n'))
+    assert found == Finding("channels", True, "post")
+
+
+def test_a_channel_that_is_set_up_wrongly(home_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(EXTENSION)
+    app = configured(home_dir, '[channels.post]\nurl = "x"\nowners = ["7"]\nnonsense = 1\n')
+    with pytest.raises(ConfigError, match="nonsense: no such field"):
+        checkup.channels(app)
 
 
 def test_a_log_that_has_grown_too_large(home_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,3 +175,31 @@ def test_a_log_that_has_grown_too_large(home_dir: Path, monkeypatch: pytest.Monk
     (home_dir / "palmclaw.log").write_bytes(b"x" * 9_000)
     monkeypatch.setattr(checkup, "LIMIT", 1_000)
     assert checkup.log(app) == Finding("log", False, "9 kB", f"Look into it: {home_dir / 'palmclaw.log'}")
+
+
+def test_memory_that_is_not_well_is_told(home_dir: Path) -> None:
+    app = assembled(os.environ)
+
+    async def failed() -> None:
+        database = Database(app.home.database)
+        await begun(Sessions(database), "t1", "chat:1")
+        for _ in range(3):
+            await KeptMemory(MemoryFile(app.home.memory), database, app.device).failed("chat:1", "no call\x07")
+        await database.close()
+
+    asyncio.run(failed())
+    assert checkup.memory(app) == Finding(
+        "memory",
+        True,
+        "could not be brought up to date from what was said in chat:1: no call⟨U+0007⟩",
+        "It is tried again when more is said there. See: palmclaw logs",
+        is_news=True,
+    )
+    app.home.memory.parent.mkdir()
+    app.home.memory.write_bytes(b"\xff")
+    damaged = "MEMORY.md is no valid UTF-8; what could not be read shows as \ufffd"
+    assert checkup.memory(app) == Finding("memory", True, damaged, "palmclaw memory edit", is_news=True)
+    app.home.memory.unlink()
+    app.home.memory.mkdir()
+    folder = f"{app.home.memory} is no file"
+    assert checkup.memory(app) == Finding("memory", False, folder, "Move it away; then: palmclaw memory edit")

@@ -177,7 +177,7 @@ def test_the_prompt_is_what_would_go_out() -> None:
     body = json.loads(run("prompt", "--json", "hi").stdout)
     assert [m["role"] for m in body["messages"]] == ["system", "user"]
     assert body["stream"] is True
-    assert {t["function"]["name"] for t in body["tools"]} == {"ask", "find_tools"}
+    assert {t["function"]["name"] for t in body["tools"]} == {"ask", "find_tools", "skill"}
     assert not (Path(os.environ["PALMCLAW_HOME"]) / "palmclaw.db").exists()
 
 
@@ -186,7 +186,7 @@ def test_what_each_part_of_a_request_costs_is_counted() -> None:
     assert set(found) == {"tokenizer", "total", "parts"}
     assert found["tokenizer"] == "o200k_base"
     assert [p["name"] for p in found["parts"]] == [
-        "policy", "tools: base", "tools: contacts", "tools: messages", "history", "message", "rest",
+        "policy", "tools: base", "tools: contacts", "tools: messages", "tools: skills", "history", "message", "rest",
     ]  # fmt: skip
     body = json.loads(run("prompt", "text Mei Lin", "--json").stdout)
     whole = tokenizer({}).count(json.dumps(body, ensure_ascii=False, separators=(",", ":")))
@@ -301,7 +301,7 @@ def test_a_list_may_be_written_both_ways_and_headers_are_secret() -> None:
 def test_a_switched_off_tool_is_not_offered() -> None:
     run("config", "set", "tools.disabled", "find_tools")
     body = json.loads(run("prompt", "--json", "hi").stdout)
-    assert [t["function"]["name"] for t in body["tools"]] == ["ask"]
+    assert [t["function"]["name"] for t in body["tools"]] == ["ask", "skill"]
 
 
 @pytest.mark.parametrize("text", ["provider = 3", "[provider]\napi_key = 5"])
@@ -427,6 +427,8 @@ def test_the_doctor_finds_a_new_home_well() -> None:
         "unfinished",
         "outbox",
         "channels",
+        "memory",
+        "templates",
         "log",
         "phone",
         "model",

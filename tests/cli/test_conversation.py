@@ -76,7 +76,7 @@ def test_an_approval_shows_the_resolved_call_and_takes_an_answer(terminal: Termi
     assert len(out(t.home)) == before + 1
     t.type("again\r")
     t.shows(r"\[n\]o")
-    t.type("\r")
+    t.type("n\r")
     t.shows("Not sent.*›")
     assert len(out(t.home)) == before + 1
     t.type("\x04")
@@ -136,7 +136,7 @@ def test_what_was_typed_before_the_question_is_no_answer_and_is_given_back(termi
     before = len(out(t.home)) if (t.home / "phone.json").exists() else 0
     t.type("text her\ro")
     t.shows(r"\[n\]o")
-    t.type("\r")
+    t.type("n\r")
     t.shows("→ no.*Not sent.*› o")
     assert len(out(t.home)) == max(before, 2)
 
@@ -153,14 +153,40 @@ def test_colours_respect_no_color(terminal: Terminals, monkeypatch: pytest.Monke
         assert (b"\x1b[3" in raw) is (value == "")
 
 
-def test_an_unclear_answer_is_asked_once_more_and_then_is_a_no(terminal: Terminals) -> None:
-    t = terminal(steps=[SEND, {"text": "Over."}])
+def test_an_unclear_answer_is_asked_again_as_often_as_it_takes(terminal: Terminals) -> None:
+    t = terminal(steps=[SEND, {"text": "Sent."}])
+    t.shows("›")
+    before = len(out(t.home)) if (t.home / "phone.json").exists() else 2
+    t.type("text her\r")
+    for unclear in ("perhaps", "", "what?"):
+        t.shows(r"\[n\]o")
+        t.type(f"{unclear}\r")
+        t.shows(r"Please answer o, s, a, n; \? explains")
+    t.type("?\r")
+    t.shows(r"o  do it, this once.*s  do it.*in this\s+conversation.*a  do it.*n  don't do it.*10\s+minutes.*\[n\]o")
+    t.type("ONCE.\r")
+    t.shows("→ once.*Sent.*›")
+    assert len(out(t.home)) == before + 1
+
+
+@pytest.mark.parametrize("key", ["\x03", "\x04"], ids=["ctrl-c", "end of input"])
+def test_the_end_of_input_is_a_no(terminal: Terminals, key: str) -> None:
+    t = terminal(steps=[SEND, {"text": "Not sent."}])
     t.shows("›")
     t.type("text her\r")
-    for _ in range(2):
-        t.shows(r"\[n\]o")
-        t.type("perhaps\r")
-    t.shows("said no.*Over.*›")
+    t.shows(r"\[n\]o")
+    t.type("perhaps\r")
+    t.shows("Please answer")
+    t.type(key)
+    t.shows("→ no.*Not sent.*›")
+
+
+def test_where_nobody_can_be_asked_it_is_a_no(terminal: Terminals) -> None:
+    terminal.script([SEND, {"text": "Not sent."}])
+    command = [sys.executable, "-m", "palmclaw", "chat", "text her"]
+    done = subprocess.run(command, input="yes\n", capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "Not sent.\n")
+    assert "nobody can be asked here" in done.stderr
 
 
 def test_another_model_for_this_conversation_alone(terminal: Terminals) -> None:

@@ -164,12 +164,12 @@ async def test_who_comes_late_is_told_how_it_stands(home_dir: Path, capsys: pyte
     runtime.asked["q1"] = Question(QUESTION, "main", "t1", NOW, NOW)
     signals = (Signal("", "main", "t1", event) for event in before)
     async with listening(home_dir, *signals, runtime=runtime) as heard:
-        assert capsys.readouterr() == ("so far and on", "… is at work here already:\n… messages that wait here: 2\n")
+        assert capsys.readouterr() == ("so far and on", "… is at work here already:\n… 2 messages wait here.\n")
         assert list(heard.listening.waiting) == [2, 3]
         assert heard.listening.questions == {"q1": Asked(QUESTION, "main", "t1")}
         runtime.asked.clear()
         await heard.tell(Standing("t1", "so far and on", (), (Receipt(3, "main", Fate.WAITING, 1),)))
-        assert said(capsys) == ["… messages that wait here: 1"]  # the same turn is not told twice
+        assert said(capsys) == ["… 1 message waits here."]  # the same turn is not told twice
         assert (list(heard.listening.waiting), heard.withdrawn) == ([3], [("q1", None)])
 
 

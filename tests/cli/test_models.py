@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from palmclaw.cli.attachments import MAX_BYTES
-from palmclaw.cli.chinese import CHINESE_FAULTS
+from palmclaw.cli.chinese.faults import FAULTS
 from palmclaw.cli.main import cli
 from palmclaw.core.errors import ConfigError, PalmclawError, ProviderError
 from palmclaw.storage.database import Database
@@ -245,7 +245,7 @@ def test_faults_are_told_in_chinese_too(home: Path, monkeypatch: pytest.MonkeyPa
         wrote(home, f'[provider]\nbase_url = "{server.url}"\nmodel = "m"\n')
         said = run("chat", "hi", fails=True).stderr
     assert "密钥缺失或被拒绝。（" in said
-    assert "answered 401: bad key）" in said
+    assert "回答 401: bad key）" in said
     assert "检查密钥：palmclaw config set provider.api_key" in said
 
 
@@ -255,7 +255,7 @@ def subclasses(kind: type[ProviderError]) -> set[type[ProviderError]]:
 
 def test_every_failure_of_a_service_has_its_chinese_words() -> None:
     codes = {kind.code for kind in subclasses(ProviderError)} - {"provider"}
-    assert sorted(codes - CHINESE_FAULTS.keys()) == []
+    assert sorted(codes - FAULTS.keys()) == []
 
 
 def test_an_answer_that_was_all_thought(home: Path) -> None:

@@ -9,6 +9,7 @@ from palmclaw.core.events import (
     Answer,
     ApprovalAnswered,
     ApprovalAsked,
+    Compacted,
     MessageAdded,
     Stop,
     ToolEnded,
@@ -64,3 +65,10 @@ def test_a_cut_answer_says_so_and_a_turn_what_it_cost(capsys: pytest.CaptureFixt
         "┌ Send",
         "└ asked because it speaks for you",
     ]
+
+
+def test_what_is_no_longer_seen_word_for_word_is_told() -> None:
+    summed, cut = Compacted(1, 9_000, 700), Compacted(12, 9_000, 700, summed=False, reason="offline")
+    assert lines(summed, ENGLISH) == ["… summed up: 1 older message (9,000 → 700 tokens of history)"]
+    assert lines(cut, ENGLISH) == ["… left out without a summary: 12 older messages (offline)"]
+    assert lines(summed, texts({"LANG": "zh_CN"})) == ["… 已总结 1 条较早的消息（历史 9,000 → 700 个 token）"]

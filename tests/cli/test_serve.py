@@ -9,23 +9,25 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from palmclaw import __version__
-from palmclaw.cli.gateway_words import CHINESE, ENGLISH
 from palmclaw.cli.logs import added_lines, last_lines
 from palmclaw.cli.main import cli
 from palmclaw.cli.process import Ending, status_lines
-from palmclaw.cli.serve import served
+from palmclaw.cli.serve import Background, served
 from palmclaw.cli.texts import texts
 from palmclaw.core.errors import HomeBusy, StorageError
 from palmclaw.core.runtime import Lane, Status
 from palmclaw.core.traffic import Inbound
 from palmclaw.paths import Home
+from palmclaw.storage.lock import SERVING as SERVING_PURPOSE
 from palmclaw.storage.lock import HomeLock
 from palmclaw.storage.process import read, this_process, written
 from palmclaw.web.client import RemoteRuntime, attach
@@ -33,7 +35,9 @@ from tests.children import bare
 from tests.servers.desk_runtime import NOW, DeskRuntime, desk
 from tests.servers.gateways import Gateways, gateways
 
-WORDS = texts({}, ENGLISH, CHINESE)
+WORDS = texts({})
+AT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
+LOGGED = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d ")
 SERVING = "PalmClaw {version} serves {home} (process {pid}).\nCtrl-C ends it.\n"
 ENDING = "Ending: no new messages; running turns have a few seconds. Once more ends at once.\n"
 
@@ -69,7 +73,13 @@ async def test_it_says_what_it_does_and_ends_when_it_is_asked(
     await serving
     said = SERVING.format(version=__version__, home=tmp_path, pid=os.getpid())
     assert capsys.readouterr() == ("", f"{said}· 1 turn had been broken off\n{ENDING}Ended.\n")
-    assert home.log.read_text().endswith("WARNING aiohttp from a library\n")
+    assert [line.partition(" ")[2].partition(" ")[2] for line in home.log.read_text().splitlines()] == [
+        f"INFO gateway gateway {__version__}: serves, process {os.getpid()}",
+        "WARNING gateway start: 1 turn had been broken off",
+        "WARNING aiohttp from a library",
+        f"INFO gateway gateway {__version__}: ending",
+        f"INFO gateway gateway {__version__}: ended",
+    ]
     assert sorted(os.listdir(tmp_path)) == ["lock", "palmclaw.log"]
     assert logging.getLogger().handlers == [h for h in logging.getLogger().handlers if "LogFile" not in repr(h)]
 
@@ -97,7 +107,7 @@ async def test_it_ends_with_its_runtime_whatever_that_ends_with(tmp_path: Path) 
 
     with pytest.raises(StorageError, match="damaged"):
         await served(home, lambda: desk(home, Broken()), WORDS)
-    assert sorted(os.listdir(tmp_path)) == ["lock"]
+    assert sorted(os.listdir(tmp_path)) == ["lock", "palmclaw.log"]
 
 
 async def test_one_that_may_not_start_leaves_the_other_alone(tmp_path: Path) -> None:
@@ -122,13 +132,64 @@ def test_in_the_background_it_is_there_when_the_command_is_done(made: Gateways) 
     found = made.palmclaw("status")
     assert (found.returncode, found.stdout.splitlines()[0]) == (0, f"PalmClaw {__version__}, process {pid}")
     again = made.background()
-    busy = f"Error: {made.home.root} is in use by process {pid} (serve)"
-    assert (again.returncode, again.stdout, again.stderr.splitlines()[:2]) == (1, "", ["It did not start:", busy])
+    how = "To reach it: palmclaw chat · status. To end it: palmclaw stop"
+    runs = [f"A gateway runs already: process {pid}, since NOW.", how]
+    assert (again.returncode, int(again.stdout), AT.sub("NOW", again.stderr).splitlines()) == (0, pid, runs)
+    beside = made.palmclaw("serve")
+    assert (beside.returncode, beside.stdout, AT.sub("NOW", beside.stderr).splitlines()) == (1, "", runs)
+    assert made.palmclaw("status").stdout.splitlines()[0] == f"PalmClaw {__version__}, process {pid}"
     stopped = made.palmclaw("stop")
     assert (stopped.returncode, stopped.stderr) == (0, "The gateway has ended.\n")
     once_more = made.palmclaw("stop")
     assert (once_more.returncode, once_more.stderr) == (0, "No gateway is running.\n")
-    assert made.palmclaw("logs").stdout.splitlines()[-1] == "Ended."
+    logged = made.palmclaw("logs").stdout.splitlines()
+    assert [LOGGED.sub("", line) for line in logged] == [
+        f"gateway {__version__}: serves, process {pid}",
+        "! start: 1 turn had been broken off",
+        f"gateway {__version__}: ending",
+        f"gateway {__version__}: ended",
+    ]
+
+
+async def test_in_the_background_one_that_does_not_answer_is_not_joined_by_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    home, lock = Home(tmp_path), HomeLock(tmp_path / "lock")
+    lock.acquire(SERVING_PURPOSE)
+    background = Background(home, WORDS, ("false",), patience_with_others=0.0)
+    assert await background.start() == 1
+    said = f"Process {os.getpid()} serves {tmp_path} but does not answer. To end it: palmclaw stop\n"
+    assert capsys.readouterr() == ("", said)
+    lock.release()
+    assert not home.log.exists(), "nothing was started"
+
+
+async def test_one_that_is_of_another_version_is_said_to_be(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = Home(tmp_path)
+    serving = asyncio.create_task(served(home, lambda: desk(home), WORDS))
+    remote = await there(home)
+    written(home.gateway, replace(this_process(), version="0.0.1"))
+    capsys.readouterr()
+    assert await Background(home, WORDS, ("false",)).start() == 0
+    found = capsys.readouterr()
+    assert (int(found.out), found.err.splitlines()[-1]) == (
+        os.getpid(),
+        f"It is of version 0.0.1, this is {__version__}: palmclaw stop, then palmclaw serve --background",
+    )
+    await remote.shutdown()
+    await remote.close()
+    await serving
+
+
+def test_two_that_start_at_once_end_in_one_gateway(made: Gateways) -> None:
+    both = [threading.Thread(target=lambda: found.append(made.background())) for _ in range(2)]
+    found: list[subprocess.CompletedProcess[str]] = []
+    for each in both:
+        each.start()
+    for each in both:
+        each.join()
+    assert [done.returncode for done in found] == [0, 0]
+    assert len({int(done.stdout) for done in found}) == 1
 
 
 def test_in_the_background_it_says_why_it_did_not_start(made: Gateways, tmp_path: Path) -> None:
@@ -180,8 +241,7 @@ STATUS = Status(
 def test_status_fits_a_narrow_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")
     lines = list(status_lines(STATUS, WORDS))
-    at = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d")
-    assert at.sub("NOW", "\n".join(lines)).splitlines() == [
+    assert AT.sub("NOW", "\n".join(lines)).splitlines() == [
         "PalmClaw 1.0, process 7",
         "since NOW, 41 MB",
         "turns: 2 of 2 places taken",
@@ -197,14 +257,7 @@ def test_status_fits_a_narrow_screen(monkeypatch: pytest.MonkeyPatch) -> None:
         "· 1 turn had been broken off",
     ]
     assert max(len(part) for line in lines for part in line.splitlines()) <= 40
-    assert len(list(status_lines(STATUS, texts({"LANG": "zh_CN"}, ENGLISH, CHINESE)))) == len(lines)
-
-
-def test_both_languages_have_the_same_words() -> None:
-    fields = re.compile(r"\{(\w+)\}")
-    assert {k: sorted(fields.findall(v)) for k, v in ENGLISH.items()} == {
-        k: sorted(fields.findall(v)) for k, v in CHINESE.items()
-    }
+    assert len(list(status_lines(STATUS, texts({"LANG": "zh_CN"})))) == len(lines)
 
 
 # stop
@@ -278,6 +331,58 @@ def test_the_end_of_the_log_is_shown_also_across_its_two_files(home_dir: Path) -
     assert runner.invoke(cli, ["logs", "-n", "0"]).output == ""
     assert len(last_lines(log, 1_500)) == 1_500
     assert len(last_lines(log, 10_000)) == 2_002
+
+
+LINES = """2026-11-30 21:18:51,169 INFO gateway gateway 0.1.0: serves, process 7
+2026-11-30 21:18:52,002 WARNING gateway turn 4cc90173 in main ended: error (auth), rounds 1, 0.3 s
+2026-11-30 21:18:53,003 ERROR palmclaw.runtime.turns turn x in main crashed
+Traceback (most recent call last):
+2026-11-30 21:18:54,004 INFO gateway tool sms_send in main: failed (declined)
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "language", "shown"),
+    [
+        (
+            [],
+            "en",
+            [
+                "2026-11-30 21:18:51 gateway 0.1.0: serves, process 7",
+                "2026-11-30 21:18:52 ! turn 4cc90173 in main ended: error (auth), rounds 1, 0.3 s",
+                "2026-11-30 21:18:53 ✗ turn x in main crashed",
+                "Traceback (most recent call last):",
+                "2026-11-30 21:18:54 tool sms_send in main: failed (declined)",
+            ],
+        ),
+        (["-n", "1", "--level", "error"], "en", ["Traceback (most recent call last):"]),
+        (
+            ["--level", "warning", "-n", "3"],
+            "zh",
+            [
+                "2026-11-30 21:18:52 ! main 的一轮 4cc90173 结束：出错（auth），1 次请求，0.3 秒",
+                "2026-11-30 21:18:53 ✗ main 的一轮 x 崩溃",
+                "Traceback (most recent call last):",
+            ],
+        ),
+        (["-n", "1"], "zh", ["2026-11-30 21:18:54 main 的工具 sms_send：失败（declined）"]),
+    ],
+)
+def test_the_log_as_it_is_shown(options: list[str], language: str, shown: list[str], home_dir: Path) -> None:
+    home_dir.mkdir()
+    Home(home_dir).log.write_text(LINES)
+    done = CliRunner().invoke(cli, ["logs", *options], env={"PALMCLAW_LANG": language})
+    assert done.output.splitlines() == shown
+
+
+def test_the_log_for_machines(home_dir: Path) -> None:
+    home_dir.mkdir()
+    Home(home_dir).log.write_text(LINES)
+    found = [json.loads(line) for line in CliRunner().invoke(cli, ["logs", "--json", "-n", "2"]).output.splitlines()]
+    plain = {"text": "Traceback (most recent call last):", "level": "", "at": "", "logger": ""}
+    text = "tool sms_send in main: failed (declined)"
+    told = {"text": text, "level": "info", "at": "2026-11-30T21:18:54.004", "logger": "gateway"}
+    assert found == [plain, told]
 
 
 def test_what_is_added_is_shown_as_it_comes_also_in_a_log_begun_anew(tmp_path: Path) -> None:

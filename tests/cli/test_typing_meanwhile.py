@@ -12,13 +12,14 @@ from typing import Any
 
 import pytest
 
-from palmclaw.cli.chinese import CHINESE_FAULTS
-from palmclaw.cli.texts import CHINESE
+from palmclaw.cli.chinese.faults import FAULTS
+from palmclaw.cli.chinese.spoken import CHINESE
 from tests.cli.terminals import Terminal, Terminals, terminals
 
 LOOK = {"calls": [{"name": "device_status", "arguments": {"fields": ["battery"]}}]}
 SEND = {"calls": [{"name": "sms_send", "arguments": {"to": "+85260010001", "text": "late"}}]}
-NEVER = {"text": "never", "pause": 600}
+BEGINS = "Well …"
+NEVER = {"begins": BEGINS, "text": "never", "pause": 600}
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def terminal(home_dir: Path) -> Iterator[Terminals]:
 
 def soon(step: dict[str, Any], seconds: float = 0.6) -> dict[str, Any]:
     """A step that leaves time to type something."""
-    return {**step, "pause": seconds}
+    return {"begins": BEGINS, **step, "pause": seconds}
 
 
 def log(session: str = "main") -> list[tuple[str, str]]:
@@ -40,12 +41,10 @@ def log(session: str = "main") -> list[tuple[str, str]]:
 
 
 def begun(t: Terminal, text: str = "first") -> None:
-    """Something is said, and its turn runs."""
+    """Something is said, and the model has begun to answer."""
     t.shows("›")
     t.type(f"{text}\r")
-    t.shows(text)
-    t.type("/status\r")
-    t.shows("Working on your message")
+    t.shows(BEGINS)
 
 
 def test_what_is_said_meanwhile_joins_what_is_being_done(terminal: Terminals) -> None:
@@ -55,7 +54,7 @@ def test_what_is_said_meanwhile_joins_what_is_being_done(terminal: Terminals) ->
     t.shows(r"waits: number 1 in line\..*joins what is being done\..*Both\..*tokens")
     t.type("\x04")
     assert t.ends() == 0
-    assert log() == [("user", "first"), ("assistant", ""), ("tool", ""), ("user", "second"), ("assistant", "Both.")]
+    assert log() == [("user", "first"), ("assistant", BEGINS), ("tool", ""), ("user", "second"), ("assistant", "Both.")]
 
 
 def test_or_waits_its_turn_and_can_be_taken_back(terminal: Terminals) -> None:
@@ -70,15 +69,15 @@ def test_or_waits_its_turn_and_can_be_taken_back(terminal: Terminals) -> None:
         t.type(f"{text}\r")
         t.shows(f"waits: number {number} in")
     t.type("/withdraw 2\r")
-    t.shows("Not done: taken back")
+    assert "Not done" not in t.shows("Taken back: “third”")
     t.type("/withdraw\r")
-    t.shows("Not done: taken back")
+    t.shows("Taken back: “fourth”")
     t.type("/withdraw 7\r")
     t.shows("from 1 to 1")
     t.shows(r"One\..*tokens.*now: second.*Two\..*tokens")
     t.type("/exit\r")
     assert t.ends() == 0
-    assert log() == [("user", "first"), ("assistant", "One."), ("user", "second"), ("assistant", "Two.")]
+    assert log() == [("user", "first"), ("assistant", f"{BEGINS}One."), ("user", "second"), ("assistant", "Two.")]
 
 
 def test_a_message_that_interrupts(terminal: Terminals) -> None:
@@ -93,7 +92,8 @@ def test_stop_and_ctrl_c_end_the_turn_and_keep_what_is_typed(terminal: Terminals
     begun(t)
     t.type("/stop\r")
     t.shows(r"Stopped\..*Stopped by you")
-    begun(t, "again")
+    t.type("again\r")
+    t.shows(BEGINS)
     t.type("and no")
     t.shows("and no")
     t.type("\x03")
@@ -144,16 +144,12 @@ def test_who_leaves_is_told_what_is_left_and_the_next_start_goes_on(terminal: Te
 def test_a_terminal_that_goes_away_loses_nothing(terminal: Terminals, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PALMCLAW_LANG", "zh")
     t = terminal(steps=[NEVER])
-    t.shows("›")
-    t.type("first\r")
-    t.shows("first")
-    t.type("/status\r")
-    t.shows("正在处理")
+    begun(t)
     t.hang_up()
     assert t.child.wait(30) == 128 + signal.SIGHUP
     assert log() == [("user", "first")]
     t = terminal(steps=[soon({"text": "好的"}, 0.2)])
-    assert "stopped" not in t.shows(f"{CHINESE_FAULTS['crashed'][0][9:18]}.*{CHINESE['continues'][:6]}.*好的")
+    assert "stopped" not in t.shows(f"{FAULTS['crashed'][0][9:18]}.*{CHINESE['continues'][:6]}.*好的")
 
 
 def test_a_one_shot_whose_terminal_goes_away(terminal: Terminals, home_dir: Path) -> None:
@@ -180,9 +176,7 @@ def test_a_terminal_that_goes_away_without_a_word(terminal: Terminals) -> None:
 def test_a_second_crash_waits_for_the_person(terminal: Terminals) -> None:
     for _ in range(2):
         t = terminal(steps=[NEVER])
-        t.shows("›")
-        t.type("first\r/status\r")
-        t.shows("Working on your message")
+        begun(t)
         os.kill(t.child.pid, signal.SIGKILL)
         t.child.wait(30)
     t = terminal(steps=[{"text": "Went on."}])

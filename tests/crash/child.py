@@ -15,7 +15,6 @@ from typing import Any
 
 from palmclaw import plugins
 from palmclaw.app import assembled
-from palmclaw.cli.gateway_words import CHINESE, ENGLISH
 from palmclaw.cli.serve import served
 from palmclaw.cli.texts import texts
 from palmclaw.core.messages import Message, Role
@@ -109,7 +108,7 @@ def main(off: str) -> None:
     sys.stdin.readline()  # what comes before would take most of a short life
     windows = Windows.of(os.environ)
     app.opening = lambda path: MarkedDatabase(path, windows=windows, off=_SWITCHED_OFF[off])
-    asyncio.run(served(app.home, lambda: gateway(app), texts(os.environ, ENGLISH, CHINESE)))
+    asyncio.run(served(app.home, lambda: gateway(app), texts(os.environ)))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from typing import Any
 
 from aiohttp import web
 
+from palmclaw.agent.compaction import HEADINGS
 from tests.servers import chat_events, messages_events, responses_events
 from tests.servers.answers import Answer
 from tests.servers.chat_events import events
@@ -52,15 +53,30 @@ class Asked:
         return value
 
 
+SUMMARY = "\n".join(f"## {heading}\nnone" for heading in HEADINGS)
+"""A summary of a conversation that can be used."""
+
+
 class ChatServer:
-    """Serves on a free port of the loopback address while the `async with` lasts."""
+    """Serves on a free port of the loopback address while the `async with` lasts.
+
+    With a `summary` requests that sum up a conversation, or look through it for memory, are answered beside the script;
+    they are in `summed`.
+    """
 
     def __init__(
-        self, answers: Iterable[Answer | str] = (), *, repeat: bool = False, record: Path | None = None
+        self,
+        answers: Iterable[Answer | str] = (),
+        *,
+        repeat: bool = False,
+        record: Path | None = None,
+        summary: str = "",
     ) -> None:
         steps = [Answer(text=a) if isinstance(a, str) else a for a in answers]
         self.answers = [answer for answer in steps for _ in range(answer.times)]
         self.requests: list[Asked] = []
+        self.summed: list[Asked] = []
+        self._summary = summary
         self.arrivals: asyncio.Queue[Asked] = asyncio.Queue()
         self.url = ""
         self._repeat = repeat
@@ -97,6 +113,9 @@ class ChatServer:
         if request.method == "GET":  # a proxy looks for models when it likes; the script is for requests
             return web.json_response({"object": "list", "data": []})
         asked = Asked(request.path, dict(request.headers), await request.read(), time.monotonic())
+        if self._summary and (answer := _beside(asked, self._summary)) is not None:
+            self.summed.append(asked)
+            return await self._answer(request, answer)
         self.requests.append(asked)
         self.arrivals.put_nowait(asked)
         answer = self._next()
@@ -184,6 +203,15 @@ def cut(content: bytes, sizes: tuple[int, ...]) -> Iterator[bytes]:
             return
 
 
+def _beside(asked: Asked, summary: str) -> Answer | None:
+    """The answer to a request that is no part of a turn; None for one that is."""
+    tools = json.dumps(asked.body.get("tools", []))
+    if tools == "[]":
+        return Answer(text=summary)
+    is_memory = '"save_memory"' in tools
+    return Answer(calls=({"name": "save_memory", "arguments": {}},)) if is_memory else None
+
+
 def _spoken(path: str) -> tuple[Speak, Told]:
     """How the protocol of a path is spoken, streamed and whole; everything else is taken for chat completions."""
     return next((stream, whole) for suffix, stream, whole in _SPOKEN if path.endswith(suffix))
@@ -192,7 +220,8 @@ def _spoken(path: str) -> tuple[Speak, Told]:
 async def serve(options: argparse.Namespace) -> None:
     script = json.loads(options.script.read_text())
     answers = [Answer(**{**step, "calls": tuple(step.get("calls", ()))}) for step in script]
-    server = ChatServer(answers, repeat=options.repeat, record=options.record)
+    summary = SUMMARY if options.sums_up else ""
+    server = ChatServer(answers, repeat=options.repeat, record=options.record, summary=summary)
     await server.start(options.port)
     print(server.url, flush=True)
     with contextlib.suppress(asyncio.CancelledError):
@@ -207,6 +236,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--repeat", action="store_true", help="give the last answer again and again")
+    parser.add_argument("--sums-up", action="store_true", help="sum conversations up beside the script")
     asyncio.run(serve(parser.parse_args()))
 
 

@@ -9,7 +9,6 @@ import asyncio
 import os
 import sys
 
-from palmclaw.cli.gateway_words import CHINESE, ENGLISH
 from palmclaw.cli.main import complain
 from palmclaw.cli.serve import Background, served
 from palmclaw.cli.texts import texts
@@ -21,7 +20,7 @@ COMMAND = (sys.executable, "-m", "tests.servers.desk_gateway")
 
 
 def main(*arguments: str) -> int:
-    home, words = home_of(os.environ), texts(os.environ, ENGLISH, CHINESE)
+    home, words = home_of(os.environ), texts(os.environ)
     try:
         if "--background" in arguments:
             command = (*COMMAND, *(a for a in arguments if a != "--background"))

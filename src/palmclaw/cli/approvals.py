@@ -3,13 +3,15 @@
 import asyncio
 import json
 import os
+from collections.abc import Iterator
 from datetime import datetime
 
 import click
 
-from palmclaw.cli.plain import question_lines
+from palmclaw.cli.pages import Family
+from palmclaw.cli.plain import moment, question_lines, wrapped
 from palmclaw.cli.reaching import attached
-from palmclaw.cli.texts import texts
+from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.codec import encode
 from palmclaw.core.events import Answer
 from palmclaw.core.runtime import NotOpen, Question
@@ -24,7 +26,7 @@ from palmclaw.storage.lock import HomeLock
 from palmclaw.storage.questions import Questions
 
 
-@click.group()
+@click.group(cls=Family)
 def approvals() -> None:
     """What may run without asking, what waits for your answer, and what was allowed for good."""
 
@@ -33,28 +35,32 @@ def approvals() -> None:
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def policy(as_json: bool) -> None:
     """The table: effect by who asked."""
-    table = {effect.value: _row(row) for effect, row in TABLE.items()}
     if as_json:
+        table = {effect.value: {name: _cell(cell) for name, cell in _columns(row)} for effect, row in TABLE.items()}
         click.echo(json.dumps(table, indent=1))
         return
-    for effect, row in table.items():
-        click.secho(effect, bold=True)
-        for column, cell in row.items():
-            click.echo(f"  {column:<8} {cell}")
+    words = texts(os.environ)
+    for effect, row in TABLE.items():
+        click.secho(words.label(effect.value), bold=True)
+        for name, cell in _columns(row):
+            click.echo(wrapped(words("{who}: {verdict}", who=words.label(name), verdict=_verdict(cell, words)), "  "))
 
 
 @approvals.command("list")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def list_(as_json: bool) -> None:
-    """Answers that still hold: for a session, or always."""
+    """What you have allowed for good: for a conversation, or always; since when, and how to take it back."""
     found = asyncio.run(_listed(Database(home_of(os.environ).database, readonly=True)))
     if as_json:
         click.echo(json.dumps(encode(found), ensure_ascii=False, indent=1))
         return
+    words = texts(os.environ)
     for each in found:
-        click.echo(f"{each.id}  {each.tool} → {each.target}  ({each.answer}, in {each.session}, {each.at[:16]})")
+        click.secho(wrapped(words("{tool} for {target}", tool=each.tool, target=printable(each.target))), bold=True)
+        for line in _about(each, words):
+            click.echo(wrapped(line, "  "))
     if not found:
-        click.echo("Nothing is allowed for good.")
+        click.echo(words("Nothing is allowed for good."))
 
 
 @approvals.command()
@@ -65,7 +71,7 @@ def revoke(number: int) -> None:
         asyncio.run(_revoked(home_of(os.environ), number))
     except NotOpen as error:
         raise click.ClickException(f"{error}; see palmclaw approvals list") from error
-    click.echo("Taken back.", err=True)
+    click.echo(texts(os.environ)("Taken back: from now on it is asked again."), err=True)
 
 
 @approvals.command()
@@ -78,13 +84,14 @@ def pending(as_json: bool) -> None:
         return
     words = texts(os.environ)
     for each in found:
-        click.secho(f"{each.asked.id}  {printable(each.session)}, until {_clock(each.deadline)}", bold=True)
+        until = words("in {session}, until {clock}", session=printable(each.session), clock=_clock(each.deadline))
+        click.secho(f"{each.asked.id}  {until}", bold=True)
         for line in question_lines(each.asked, words):
             click.echo(line)
         answers = "|".join((*("yes" if s is Answer.ONCE else s.value for s in each.asked.scopes), "no"))
-        click.echo(where or f"palmclaw approvals answer {each.asked.id} {answers}")
+        click.echo(words.told(where) or f"palmclaw approvals answer {each.asked.id} {answers}")
     if not found:
-        click.echo("Nothing waits for an answer.")
+        click.echo(words("Nothing waits for an answer."))
 
 
 @approvals.command("answer")
@@ -103,7 +110,7 @@ def answer_(question: str, said: str) -> None:
         asyncio.run(_answered(home_of(os.environ), question, meant))
     except NotOpen as error:
         raise click.ClickException(f"{error}; see palmclaw approvals pending") from error
-    click.echo("Answered.", err=True)
+    click.echo(texts(os.environ)("Answered."), err=True)
 
 
 async def _listed(database: Database) -> tuple[Lasting, ...]:
@@ -157,11 +164,30 @@ def _clock(at: str) -> str:
     return f"{datetime.fromisoformat(at).astimezone():%H:%M}"
 
 
-def _row(row: Row) -> dict[str, str]:
-    columns = {"owner": row.owner, "tainted": row.tainted, "job": row.job, "other": row.other}
-    return {name: _cell(cell) for name, cell in columns.items()}
+def _about(each: Lasting, words: Texts) -> Iterator[str]:
+    """How far an answer reaches, since when, and how it is taken back."""
+    session = printable(each.session)
+    if each.answer == Answer.ALWAYS:
+        yield words("always, in every conversation")
+        yield words("since {since}, said in {session}", since=moment(each.at), session=session)
+    else:
+        yield words("only in the conversation {session}", session=session)
+        yield words("since {since}", since=moment(each.at))
+    yield words("to take it back: palmclaw approvals revoke {number}", number=each.id)
+
+
+def _columns(row: Row) -> tuple[tuple[str, Cell], ...]:
+    return ("owner", row.owner), ("tainted", row.tainted), ("job", row.job), ("other", row.other)
 
 
 def _cell(cell: Cell) -> str:
     verdict = cell.verdict.name.lower()
     return f"{verdict}; {cell.otherwise.name.lower()} if {cell.unless.value}" if cell.unless else verdict
+
+
+def _verdict(cell: Cell, words: Texts) -> str:
+    verdict = words.label(cell.verdict.name.lower())
+    if cell.unless is None:
+        return verdict
+    otherwise, fact = words.label(cell.otherwise.name.lower()), words.label(cell.unless.value)
+    return words("{verdict}; {otherwise} if {fact}", verdict=verdict, otherwise=otherwise, fact=fact)

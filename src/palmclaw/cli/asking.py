@@ -2,6 +2,7 @@
 
 import asyncio
 import termios
+import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -40,7 +41,6 @@ KEYS = {
     "always": Answer.ALWAYS,
     "n": Answer.NO,
     "no": Answer.NO,
-    "": Answer.NO,
     "不": Answer.NO,
     "否": Answer.NO,
 }
@@ -63,10 +63,13 @@ class Asking:
     _prompt: "PromptSession[str]" = field(default_factory=lambda: PromptSession(erase_when_done=True))
 
     async def answer(self) -> Answer:
-        """Show the call and read one answer; Enter, Ctrl-C, Ctrl-D and anything unclear twice are a no."""
+        """Show the call and read until there is an answer; Ctrl-C and the end of input are a no.
+
+        What is unclear is asked again, with what may be said; nothing but its deadline ends that.
+        """
         self.screen.question(self.question)
         await self._forget_typed_ahead()
-        for _ in range(2):
+        while True:
             try:
                 reply = await self._prompt.prompt_async(
                     FormattedText([("bold", f"{self.texts('approve')} {choices(self.question, self.texts)} ")]),
@@ -77,11 +80,20 @@ class Asking:
             if self.stop is not None and (reply.strip().lower() == "/stop" or means_stop(reply)):
                 await self.stop()
                 return Answer.NO
-            answer = KEYS.get(reply.strip().lower())
+            answer = KEYS.get(unicodedata.normalize("NFKC", reply).strip().lower().strip(".!。"))
             if answer is not None and (answer is Answer.NO or answer in self.question.scopes):
                 return answer
-            self.screen.note(self.texts("unclear"))
-        return Answer.NO
+            self._explain(reply.strip())
+
+    def _explain(self, reply: str) -> None:
+        """What may be answered: in short after something unclear, at length when that is asked for."""
+        if reply not in ("?", "？"):
+            self.screen.note(self.texts("unclear", keys=keys(self.question)))
+            return
+        target = visible(self.question.preview.target)
+        for answer in (*self.question.scopes, Answer.NO):
+            self.screen.note(self.texts(f"explain_{answer.value}", target=target))
+        self.screen.note(self.texts("explain_waiting"))
 
     async def _forget_typed_ahead(self) -> None:
         """What was typed before the question could be read cannot be its answer."""
@@ -99,6 +111,11 @@ class Asking:
 def typed(keys: list[KeyPress]) -> str:
     """The characters among some keys."""
     return "".join(key.data for key in keys if len(key.data) == 1 and key.data.isprintable())
+
+
+def keys(question: ApprovalAsked) -> str:
+    """The letters that may be typed."""
+    return ", ".join((*(answer.value[0] for answer in question.scopes), "n"))
 
 
 def choices(question: ApprovalAsked, texts: Texts) -> str:

@@ -17,6 +17,7 @@ import click
 from palmclaw.app import App, assembled
 from palmclaw.cli.attachments import Attached, attached
 from palmclaw.cli.following import FAILED, Following
+from palmclaw.cli.pages import Page
 from palmclaw.cli.plain import Plain
 from palmclaw.cli.reaching import GONE, is_remote, reached
 from palmclaw.cli.texts import Texts, texts
@@ -35,7 +36,7 @@ LOCAL = "main"
 FIXED = {"always": Answer.ONCE, "never": Answer.NO}
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("text", required=False)
 @click.option("--json", "as_json", is_flag=True, help="One JSON event per line on stdout.")
 @click.option(

@@ -1,13 +1,17 @@
 """What `palmclaw doctor` looks at in the runtime: who serves, what a crash left, what did not arrive."""
 
 import asyncio
+import difflib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from palmclaw import plugins
 from palmclaw.app import App
 from palmclaw.cli.reaching import GONE, attached
 from palmclaw.core.errors import StorageError
+from palmclaw.core.memory import CAP, MemoryBroken
+from palmclaw.core.plugin import Kind
 from palmclaw.core.ports import OutboxRow, OutboxState
 from palmclaw.core.runtime import Status
 from palmclaw.core.text import visible
@@ -16,6 +20,8 @@ from palmclaw.storage.brokenoff import BrokenOffTurns
 from palmclaw.storage.database import Database
 from palmclaw.storage.lock import SERVING, HomeLock
 from palmclaw.storage.logfile import LIMIT
+from palmclaw.storage.memory import MemoryRecord
+from palmclaw.storage.memory_file import MemoryFile
 from palmclaw.storage.outbox import Outbox
 from palmclaw.storage.people import KnownPeople
 
@@ -59,10 +65,10 @@ def gateway(app: App) -> Finding:
     silent = [f"{name}: {visible(problem)}" for name, problem in (found.channels or {}).items() if problem]
     if silent:
         return Finding("gateway", False, f"process {found.pid}; {'; '.join(silent)}", "See: palmclaw logs")
-    text = f"process {found.pid}, {found.memory // 1_000_000} MB"
-    if found.findings:
-        text += f"; its start found: {'; '.join(visible(f) for f in found.findings)}"
-    return Finding("gateway", True, text, is_news=bool(found.findings))
+    text, findings = f"process {found.pid}, {found.memory // 1_000_000} MB", "; ".join(map(visible, found.findings))
+    return Finding(
+        "gateway", True, f"{text}; its start found: {findings}" if findings else text, is_news=bool(findings)
+    )
 
 
 def unfinished(app: App) -> Finding:
@@ -74,8 +80,10 @@ def unfinished(app: App) -> Finding:
         return Finding("unfinished", True, f"broken off, and not gone on with by itself: {names}", mend, is_news=True)
     nobody_runs = HomeLock(app.home.lock).holder() is None
     if nobody_runs and (left := _read(app, lambda db: BrokenOffTurns(db).open())):
-        text = f"{len(left)} turns were broken off; the next start closes them and goes on"
-        return Finding("unfinished", True, text, "palmclaw serve --background, or palmclaw chat", is_news=True)
+        one = "1 turn was broken off; the next start closes it and goes on"
+        many = f"{len(left)} turns were broken off; the next start closes them and goes on"
+        mend = "palmclaw serve --background, or palmclaw chat"
+        return Finding("unfinished", True, one if len(left) == 1 else many, mend, is_news=True)
     return Finding("unfinished", True, "no turn waits for you")
 
 
@@ -91,13 +99,62 @@ def outbox(app: App) -> Finding:
 
 
 def channels(app: App) -> Finding:
-    """Chat apps in which nobody may speak."""
+    """Chat apps that nothing installed provides, that are set up wrongly, or in which nobody may speak."""
+    known = plugins.names(Kind.CHANNEL.value)
+    unknown = {name: c.kind for name, c in app.settings.channels.items() if c.kind not in known}
+    if unknown:
+        text = "; ".join(f"{name}: {_no_channel(kind, known)}" for name, kind in unknown.items())
+        return Finding("channels", False, text, f"palmclaw config unset channels.{next(iter(unknown))}")
+    for channel in app.settings.channels.values():
+        plugins.checked(Kind.CHANNEL, channel.kind, channel.options)
     settings = {name: channel.access for name, channel in app.settings.channels.items()}
     silent = _read(app, lambda db: Access(settings, KnownPeople(db)).findings())
     if not silent:
         return Finding("channels", True, ", ".join(settings) or "none is set up")
     name, _, way_in = silent[0].partition(": ")
     return Finding("channels", False, name, way_in)
+
+
+def memory(app: App) -> Finding:
+    """The file of what is remembered, and the conversations that could not be looked through for it."""
+    try:
+        found = MemoryFile(app.home.memory).read()
+    except MemoryBroken as error:
+        return Finding("memory", False, str(error), error.hint)
+    if found.warning:
+        return Finding("memory", True, found.warning, "palmclaw memory edit", is_news=True)
+    if troubles := _read(app, lambda db: MemoryRecord(db).troubles()):
+        names = ", ".join(visible(session) for session, _, _ in troubles[:SHOWN])
+        text = f"could not be brought up to date from what was said in {names}: {visible(troubles[0][2])}"
+        return Finding(
+            "memory", True, text, "It is tried again when more is said there. See: palmclaw logs", is_news=True
+        )
+    return Finding("memory", True, f"{len(found.text):,} of {CAP:,} characters")
+
+
+def templates(app: App) -> Finding:
+    """A person's own copies of the texts that every request begins with, and how they differ from today's."""
+    own = app.templates.own()
+    broken = next((copy for copy in own if copy.problem), None)
+    if broken is not None:
+        return Finding("templates", False, broken.problem, f"Mend or move away: {broken.path}")
+    if agent := next((copy for copy in own if copy.is_empty and copy.name == "AGENT"), None):
+        text = "your AGENT.md is empty: the agent is not told whom to believe"
+        return Finding("templates", True, text, f"Mend or move away: {agent.path}", is_news=True)
+    if not own:
+        return Finding("templates", True, "as they come with this version")
+    names = ", ".join(f"{copy.name}.md ({_changed(copy.difference)})" for copy in own)
+    return Finding("templates", True, f"your own (lines that differ): {names}", is_news=any(c.difference for c in own))
+
+
+def _changed(difference: tuple[str, ...]) -> int:
+    return sum(line[:1] in ("+", "-") and line[:3] not in ("+++", "---") for line in difference)
+
+
+def _no_channel(kind: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(kind, known, n=1, cutoff=0.6)
+    said = f"this version has no channel {kind!r}"
+    return f"{said}; did you mean {near[0]}?" if near else f"{said}; there are: {', '.join(known) or 'none yet'}"
 
 
 def log(app: App) -> Finding:

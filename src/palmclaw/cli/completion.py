@@ -3,8 +3,10 @@
 import click
 from click.shell_completion import get_completion_class
 
+from palmclaw.cli.pages import Page
 
-@click.command()
+
+@click.command(cls=Page)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print the shell code that completes commands.

@@ -16,8 +16,10 @@ from palmclaw import __version__
 from palmclaw.app import App, assembled
 from palmclaw.cli import checkup
 from palmclaw.cli.checkup import Finding
+from palmclaw.cli.pages import Page
 from palmclaw.cli.plain import wrapped
 from palmclaw.cli.settings import held_back, shown_address
+from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import PalmclawError
 from palmclaw.net.endpoints import split
 from palmclaw.paths import home as home_of
@@ -27,7 +29,7 @@ from palmclaw.storage.findings import FindingsFile
 LEAST_FREE = 50_000_000
 
 
-@click.command()
+@click.command(cls=Page)
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def doctor(as_json: bool) -> None:
     """Check that everything works, and say what to mend. The exit code is 1 when something is wrong."""
@@ -35,13 +37,19 @@ def doctor(as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(f) for f in findings], ensure_ascii=False, indent=1))
     else:
+        words = texts(os.environ)
         for finding in findings:
-            sign, colour = ("✗ ", "red") if not finding.ok else ("! ", "yellow") if finding.is_news else ("✓ ", "green")
-            click.secho(sign, fg=colour, nl=False)
-            click.echo(wrapped(f"{finding.name}: {finding.text}", "  ").lstrip())
-            if finding.mend:
-                click.echo(wrapped(finding.mend, "  "))
+            _show(finding, words)
     sys.exit(0 if all(f.ok for f in findings) else 1)
+
+
+def _show(finding: Finding, words: Texts) -> None:
+    sign, colour = ("✗ ", "red") if not finding.ok else ("! ", "yellow") if finding.is_news else ("✓ ", "green")
+    click.secho(sign, fg=colour, nl=False)
+    said = words("{name}: {text}", name=words.label(finding.name), text=words.told(finding.text))
+    click.echo(wrapped(said, "  ").lstrip())
+    if finding.mend:
+        click.echo(wrapped(words.told(finding.mend), "  "))
 
 
 def checked() -> list[Finding]:
@@ -71,7 +79,9 @@ def _search_index() -> Finding:
         options = {row[0] for row in db.execute("PRAGMA compile_options")}
     db.close()
     found = "ENABLE_FTS5" in options
-    return Finding("sqlite", found, f"{sqlite3.sqlite_version}, {'with' if found else 'without'} full-text search")
+    version = sqlite3.sqlite_version
+    text = f"{version}, with full-text search" if found else f"{version}, without full-text search"
+    return Finding("sqlite", found, text)
 
 
 def _disk() -> Finding:
@@ -147,7 +157,12 @@ def _learned(app: App) -> Finding:
     """What services have taught, which a wrong refusal can teach wrongly."""
     count = len(FindingsFile(app.home.findings))
     mend = f"To forget it all: rm {app.home.findings}" if count else ""
-    return Finding("learned", True, f"{count} things about how services want to be asked", mend)
+    return Finding(
+        "learned", True, _LEARNED_ONE if count == 1 else f"{count} things about how services want to be asked", mend
+    )
+
+
+_LEARNED_ONE = "1 thing about how services want to be asked"
 
 
 def _stored(app: App) -> str:
@@ -170,6 +185,7 @@ def _answers(address: str) -> bool:
 
 
 _CHECKS: tuple[Callable[[App], Finding], ...] = (
-    *(checkup.home, checkup.gateway, _database, checkup.unfinished, checkup.outbox, checkup.channels, checkup.log),
+    *(checkup.home, checkup.gateway, _database, checkup.unfinished, checkup.outbox, checkup.channels, checkup.memory),
+    *(checkup.templates, checkup.log),
     *(_phone, _model, _services, _fallbacks, _learned),
 )

@@ -4,26 +4,30 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
 
 from palmclaw import plugins
+from palmclaw.agent.briefing import Briefing
 from palmclaw.agent.context import SLACK, stamped
 from palmclaw.app import App, assembled
 from palmclaw.cli.counting import ESTIMATE, Share, shares, tokenizer
+from palmclaw.cli.pages import Page
 from palmclaw.cli.plain import wrapped
 from palmclaw.cli.settings import is_secret
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import ConfigError
+from palmclaw.core.memory import Kept
 from palmclaw.core.ports import Request, Tail
 from palmclaw.core.schema import json_schema
 from palmclaw.core.tools import Tool
 from palmclaw.runtime.models import Models
+from palmclaw.storage.memory_file import MemoryFile
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def tools(name: str | None, as_json: bool) -> None:
@@ -40,7 +44,7 @@ def tools(name: str | None, as_json: bool) -> None:
         _list(found)
 
 
-@click.command()
+@click.command(cls=Page)
 @click.argument("text")
 @click.option("--tokens", "as_tokens", is_flag=True, help="Only what each part of it costs, tool by tool.")
 @click.option("--json", "as_json", is_flag=True, help="The request body alone, as it goes on the wire.")
@@ -89,7 +93,7 @@ def _listed(share: Share) -> str:
 
 
 def _titled(share: Share, earlier: int, words: Texts) -> str:
-    return words(f"part_{share.kind}", family=share.family, count=earlier)
+    return words(f"part_{share.kind}", family=share.family, messages=words.count(earlier, "message"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +111,29 @@ class _AsIfAsked:
     def takes(self, reference: str) -> frozenset[str]:
         return self.models.takes(reference)
 
+    def window(self, reference: str) -> int:
+        return self.models.window(reference)
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """Memory as it is, for who only looks."""
+
+    file: MemoryFile
+
+    async def read(self) -> Kept:
+        return Kept(self.file.read().text)
+
 
 async def _request(app: App, text: str, session: str) -> Request:
     try:
         tail = await app.sessions.tail(session, app.settings.limits.context_messages + SLACK)
+        briefing = Briefing(app.sessions, app.sessions, _Read(MemoryFile(app.home.memory)), app.skills)
         message = stamped(text, app.device.now())
+        told = await briefing.news(session, (text,), knows=False)
+        message = replace(message, parts=(*message.parts, *told))
         model = await app.sessions.model(session)
-        context = app.context(app.sessions, _AsIfAsked(app.models()))
+        context = replace(app.context(app.sessions, _AsIfAsked(app.models())), briefing=briefing)
         request = await context.previewed(session, model, Tail(tail.start, (*tail.messages, message)))
         return request
     finally:
@@ -149,10 +169,10 @@ def _list(found: list[Tool]) -> None:
 
 
 def _explain(tool: Tool) -> None:
-    described = _described(tool)
+    described, words = _described(tool), texts(os.environ)
     click.secho(tool.name, bold=True)
     click.echo(tool.description)
-    click.echo(f"effect: {described['effect']}")
+    click.echo(words("effect: {effect}", effect=words.label(str(described["effect"]))))
     if tool.permissions:
-        click.echo(f"needs the permission: {', '.join(tool.permissions)}")
+        click.echo(words("needs the permission: {names}", names=", ".join(tool.permissions)))
     click.echo(json.dumps(described["parameters"], ensure_ascii=False, indent=1))

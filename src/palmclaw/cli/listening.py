@@ -6,9 +6,11 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from palmclaw.cli.waiting import short
 from palmclaw.core.events import (
     ApprovalAnswered,
     ApprovalAsked,
+    Compacted,
     Event,
     MessageAdded,
     Missed,
@@ -124,6 +126,8 @@ class Listening:
 
     def _shown(self, turn: str, event: Event) -> None:
         """An event of a turn of ours, or of somebody else's."""
+        if isinstance(event, Compacted) and not turn:
+            return  # whoever wanted that is told by its answer
         self.turn = turn
         if isinstance(event, MessageAdded) and event.message.role is Role.USER and not self._is_ours:
             self._foreign(event.message)
@@ -151,7 +155,8 @@ class Listening:
                 self.talk.show(TextDelta(standing.text))
         self.turn = standing.turn
         if standing.waiting:
-            self._note("waiting_here", count=len(standing.waiting))
+            said = self.talk.texts.count(len(standing.waiting), "message waits", "messages wait")
+            self._note("waiting_here", messages=said)
         await self._see_questions()
 
     async def _see_questions(self) -> None:
@@ -165,6 +170,11 @@ class Listening:
                 session = self.talk.session if by_crew else session
                 is_ours = by_crew or (self._is_ours and session == self.talk.session)
                 self._ask(Asked(question.asked, session, question.turn, is_ours, by_crew))
+
+    def took_back(self, row: int) -> None:
+        """A message that waited was taken back here, which is told where it was done."""
+        self.waiting.pop(row, None)
+        self.mine.pop(row, None)
 
     def _taken(self, receipt: Receipt) -> None:
         if receipt.fate is Fate.WAITING:
@@ -253,9 +263,3 @@ class Listening:
 
     def _note(self, key: str, **values: object) -> None:
         self.talk.note(self.talk.texts(key, **values))
-
-
-def short(text: str) -> str:
-    """The beginning of a message, on one line."""
-    flat = visible(" ".join(text.split()))
-    return flat if len(flat) <= 60 else f"{flat[:59]}…"

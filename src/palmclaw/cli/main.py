@@ -3,14 +3,17 @@
 import os
 import shutil
 import sys
-from collections.abc import Iterable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from palmclaw import __version__
+from palmclaw.cli.pages import NarrowContext, run
 from palmclaw.core.errors import PalmclawError
+
+if TYPE_CHECKING:
+    from palmclaw.cli.texts import Texts
 
 COMMANDS = {
     "approvals": "palmclaw.cli.approvals:approvals",
@@ -19,14 +22,17 @@ COMMANDS = {
     "config": "palmclaw.cli.settings:config",
     "doctor": "palmclaw.cli.doctor:doctor",
     "logs": "palmclaw.cli.logs:logs",
+    "memory": "palmclaw.cli.memory:memory",
     "models": "palmclaw.cli.models:models",
     "pair": "palmclaw.cli.pair:pair",
     "phone": "palmclaw.cli.phone:phone",
     "prompt": "palmclaw.cli.inspect:prompt",
     "serve": "palmclaw.cli.serve:serve",
     "sessions": "palmclaw.cli.sessions:sessions",
+    "skills": "palmclaw.cli.skills:skills",
     "status": "palmclaw.cli.process:status",
     "stop": "palmclaw.cli.process:stop",
+    "templates": "palmclaw.cli.templates:templates",
     "tools": "palmclaw.cli.inspect:tools",
     "trash": "palmclaw.cli.trash:trash",
     "usage": "palmclaw.cli.usage:usage",
@@ -38,31 +44,21 @@ SUMMARIES = {
     "config": "Show and change settings.",
     "doctor": "Check that everything works, and say what to mend.",
     "logs": "Show the log of the gateway.",
+    "memory": "Show and change what the agent remembers.",
     "models": "List model services: addresses, keys, prices.",
     "pair": "Say who may talk to the agent in a chat app.",
     "phone": "Look at the virtual phone, or reset it.",
     "prompt": "Show the exact request that a message would send.",
     "serve": "Keep the agent running, for the terminal, chat apps and schedules.",
     "sessions": "List, show, export and delete conversations.",
+    "skills": "Show, write, install and switch skills.",
     "status": "Show whether the gateway runs, and what it does.",
     "stop": "End the gateway.",
+    "templates": "Show and change what every request begins with.",
     "tools": "List the tools, or explain one.",
     "trash": "List and restore files that the agent deleted.",
     "usage": "Show what was spent on model services.",
 }
-
-
-class NarrowFormatter(click.HelpFormatter):
-    """Leaves most of a phone's 40 columns to the explanations."""
-
-    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        super().write_dl(rows, min(col_max, max(12, self.width // 4)), col_spacing)
-
-
-class NarrowContext(click.Context):
-    """A context whose help fits the screen."""
-
-    formatter_class = NarrowFormatter
 
 
 class Commands(click.Group):
@@ -78,9 +74,11 @@ class Commands(click.Group):
             return None
         module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), name)
-        for inner in (command, *getattr(command, "commands", {}).values()):
-            inner.context_class = NarrowContext
         return command
+
+    def main(self, *args: Any, **how: Any) -> Any:
+        """As click does, but in the person's language."""
+        return run(super().main, *args, **how)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -131,6 +129,14 @@ def colours() -> bool | None:
 
 def complain(error: PalmclawError) -> None:
     """Say on stderr what is wrong and what to do."""
-    click.secho(f"Error: {error}", fg="red", err=True, color=colours())
-    if error.hint:
-        click.echo(error.hint, err=True)
+    words = _words()
+    said, hint = words.fault(error.fault)
+    click.secho(words("Error: {problem}", problem=said), fg="red", err=True, color=colours())
+    if hint:
+        click.echo(hint, err=True)
+
+
+def _words() -> "Texts":
+    from palmclaw.cli.texts import texts
+
+    return texts(os.environ)

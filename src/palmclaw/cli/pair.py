@@ -9,6 +9,9 @@ from typing import Any, TypeVar
 import click
 
 from palmclaw import config
+from palmclaw.cli.pages import Family
+from palmclaw.cli.plain import moment, wrapped
+from palmclaw.cli.texts import texts
 from palmclaw.core.codec import encode
 from palmclaw.core.people import Person, Role
 from palmclaw.core.runtime import NotOpen
@@ -21,7 +24,7 @@ from palmclaw.storage.people import KnownPeople
 T = TypeVar("T")
 
 
-@click.group()
+@click.group(cls=Family)
 def pair() -> None:
     """Say who may talk to the agent in a chat app.
 
@@ -47,15 +50,18 @@ def list_(as_json: bool) -> None:
         found = {"people": encode(people), "waiting": encode(waiting), "configured": named}
         click.echo(json.dumps(found, ensure_ascii=False, indent=1))
         return
+    words = texts(os.environ)
     for one in named:
-        click.echo(f"{one['channel']} {printable(one['id'])}  {one['role']}, in config.toml")
+        _print(_line(one["channel"], one["id"], ""), words("{role}, in config.toml", role=words.label(one["role"])))
     for person in people:
-        click.echo(f"{_line(person.channel, person.id, person.name)}  {person.role}, since {person.since[:10]}")
+        since = words("{role}, since {since}", role=words.label(person.role), since=moment(person.since)[:10])
+        _print(_line(person.channel, person.id, person.name), since)
     for each in waiting:
-        where = _line(each.channel, each.sender, each.name)
-        click.echo(f"{where}  waits: palmclaw pair approve {each.code} (until {each.expires[11:16]} UTC)")
+        until = moment(each.expires)[11:]
+        waits = words("waits for you: palmclaw pair approve {code} (until {until})", code=each.code, until=until)
+        _print(_line(each.channel, each.sender, each.name), waits)
     if not (named or people or waiting):
-        click.echo("Nobody: it takes no message of any chat app.")
+        click.echo(words("Nobody: it takes no message of any chat app."))
 
 
 @pair.command()
@@ -76,8 +82,9 @@ def approve(code: str, guest: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(encode(person), ensure_ascii=False))
         return
-    may = "may talk to the agent" if guest else "may do everything you may"
-    click.echo(f"{_line(person.channel, person.id, person.name)} is let in, and {may}.", err=True)
+    words, who = texts(os.environ), _line(person.channel, person.id, person.name)
+    may = words("may talk to the agent" if guest else "may do everything you may")
+    click.echo(words("{person} is let in, and {may}.", person=who, may=may), err=True)
 
 
 @pair.command()
@@ -98,7 +105,7 @@ def forget(channel: str, id_: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"forgotten": forgotten, "configured": tables}))
     elif forgotten:
-        click.echo("Forgotten.", err=True)
+        click.echo(texts(os.environ)("Forgotten."), err=True)
     if tables:
         raise click.ClickException(f"config.toml still names {id_} in {' and '.join(tables)}: take it out there")
 
@@ -123,6 +130,11 @@ def _configured() -> list[dict[str, Any]]:
         lists = ((Role.OWNER, settings.access.owners), (Role.GUEST, settings.access.allow))
         found += [{"channel": channel, "id": i, "role": r} for r, written in lists for i in sorted(ids("", written))]
     return found
+
+
+def _print(who: str, what: str) -> None:
+    click.secho(who, bold=True)
+    click.echo(wrapped(what, "  "))
 
 
 def _line(channel: str, id_: str, name: str) -> str:

@@ -8,14 +8,16 @@ from typing import Any, get_args
 import click
 
 from palmclaw.app import assembled
+from palmclaw.cli.pages import Family
 from palmclaw.cli.plain import wrapped
+from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.text import printable
 from palmclaw.devices.virtual.faults import Fault
 from palmclaw.devices.virtual.phone import VirtualPhone
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Family, invoke_without_command=True)
 @click.option("--json", "as_json", is_flag=True, help="The whole state, for machines.")
 @click.pass_context
 def phone(ctx: click.Context, as_json: bool) -> None:
@@ -26,7 +28,7 @@ def phone(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(state, ensure_ascii=False, indent=1))
     else:
-        for title, lines in summary(state):
+        for title, lines in summary(state, texts(os.environ)):
             click.secho(title, bold=True)
             for line in lines:
                 click.echo(wrapped(printable(line), "  "))
@@ -36,10 +38,11 @@ def phone(ctx: click.Context, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def reset(yes: bool) -> None:
     """Give the virtual phone its first contents again; everything on it is lost."""
+    words = texts(os.environ)
     if not yes:
-        click.confirm("Reset the virtual phone? Everything on it is lost", abort=True)
+        click.confirm(words("Reset the virtual phone? Everything on it is lost"), abort=True)
     _virtual().reset()
-    click.echo("The phone is as new.", err=True)
+    click.echo(words("The phone is as new."), err=True)
 
 
 @phone.command()
@@ -78,29 +81,30 @@ def fault(kind: Fault, on: str, value: str) -> None:
     click.echo(f"{kind} {on}: {value}", err=True)
 
 
-def summary(state: dict[str, Any]) -> list[tuple[str, list[str]]]:
+def summary(state: dict[str, Any], words: Texts) -> list[tuple[str, list[str]]]:
     """The phone in a few short lines by subject."""
     device = state["device"]
     battery, wifi = device["battery"], device["network"]["wifi"]
-    charging = "charging" if battery["charging"] else "not charging"
-    on = [name for name in ("flashlight", "dnd") if device[name]] + (["battery saver"] if battery["saver"] else [])
-    volume = ", ".join(f"{k} {v}" for k, v in device["volume"].items())
+    charging = words("charging" if battery["charging"] else "not charging")
+    lit = {"flashlight": device["flashlight"], "dnd": device["dnd"], "battery saver": battery["saver"]}
+    on = [words.label(name) for name, is_on in lit.items() if is_on]
+    volume = ", ".join(f"{words.label(k)} {v}" for k, v in device["volume"].items())
     unread = sum(not m["read"] for m in state["sms"] if m["dir"] == "in")
-    paired = [f"{d['name']}{' (connected)' if d['connected'] else ''}" for d in state["bluetooth"]["paired"]]
+    paired = [f"{d['name']}{words(' (connected)') if d['connected'] else ''}" for d in state["bluetooth"]["paired"]]
     names = {number: c["name"] for c in state["contacts"] for number in c["phones"]}
     newest = sorted(state["sms"], key=lambda m: m["time"])[-5:]
     arrows = {"in": "←", "out": "→"}
-    texts = [f"{arrows[m['dir']]} {names.get(m['address'], m['address'])}: {m['body']}" for m in newest]
+    lines = [f"{arrows[m['dir']]} {names.get(m['address'], m['address'])}: {m['body']}" for m in newest]
     return [
         (device["model"], [f"{state['clock']['now'][:16]} {state['clock']['zone']}"]),
-        ("Battery", [f"{battery['percent']} %, {charging}"]),
-        ("Network", [f"Wi-Fi {wifi['ssid'] if wifi['enabled'] else 'off'}"]),
-        ("Sound", [f"{device['ringer']}; {volume}"]),
-        ("On", [", ".join(on) or "nothing special"]),
-        ("Messages", [f"{len(state['sms'])}, {unread} unread", *texts]),
-        ("Contacts", [", ".join(c["name"] for c in state["contacts"])]),
-        ("Calendar", [f"{e['start'][:16].replace('T', ' ')} {e['title']}" for e in state["calendar"]["events"]]),
-        ("Bluetooth", paired if state["bluetooth"]["enabled"] else ["off"]),
+        (words("Battery"), [f"{battery['percent']} %, {charging}"]),
+        (words("Network"), [f"Wi-Fi {wifi['ssid'] if wifi['enabled'] else words('off')}"]),
+        (words("Sound"), [f"{words.label(device['ringer'])}; {volume}"]),
+        (words("On"), [", ".join(on) or words("nothing special")]),
+        (words("Messages"), [words("{count}, {unread} unread", count=len(state["sms"]), unread=unread), *lines]),
+        (words("Contacts"), [", ".join(c["name"] for c in state["contacts"])]),
+        (words("Calendar"), [f"{e['start'][:16].replace('T', ' ')} {e['title']}" for e in state["calendar"]["events"]]),
+        (words("Bluetooth"), paired if state["bluetooth"]["enabled"] else [words("off")]),
     ]
 
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 from dataclasses import dataclass
+from datetime import datetime
 
 import click
 
@@ -10,6 +11,7 @@ from palmclaw.cli.texts import Texts
 from palmclaw.core.events import (
     ApprovalAnswered,
     ApprovalAsked,
+    Compacted,
     Event,
     MessageAdded,
     ModelChanged,
@@ -86,9 +88,19 @@ def lines(event: Event, texts: Texts) -> list[str]:
     if isinstance(event, ModelChanged):
         reason = visible(texts.fault(event.fault)[0])
         return [texts("model_changed", model=event.model, instead_of=event.instead_of, reason=reason)]
+    if isinstance(event, Compacted):
+        return [_compacted(event, texts)]
     if isinstance(event, ApprovalAnswered):
         return [f"  → {texts(f'said_{event.answer.value}')}"]
     return []
+
+
+def _compacted(event: Compacted, texts: Texts) -> str:
+    """What the model no longer sees word for word."""
+    messages = texts.count(event.messages, "older message")
+    if event.summed:
+        return texts("compacted", messages=messages, before=f"{event.before:,}", after=f"{event.after:,}")
+    return texts("left_out", messages=messages, reason=visible(texts.told(event.reason)))
 
 
 def question_lines(asked: ApprovalAsked, texts: Texts) -> list[str]:
@@ -104,10 +116,22 @@ def cost(event: TurnEnded, texts: Texts) -> str:
     return about + texts("tokens", input=event.usage.input, output=event.usage.output, rounds=event.rounds)
 
 
+def moment(at: str) -> str:
+    """A stored moment in the person's own zone."""
+    try:
+        return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return visible(at)
+
+
 def wrapped(text: str, indent: str = "") -> str:
     """The text in lines that fit the screen, each after `indent`."""
     width = max(20, min(shutil.get_terminal_size().columns, 100) - 1)
-    return click.wrap_text(text, width, indent, indent)
+    if text.isascii():
+        return click.wrap_text(text, width, indent, indent)
+    from palmclaw.cli.wrapping import filled
+
+    return "\n".join(filled(line, width, indent) for line in text.split("\n"))
 
 
 def called(call: ToolCall) -> str:

@@ -9,12 +9,11 @@ import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 
 import click
 
-from palmclaw.cli.gateway_words import CHINESE, ENGLISH
-from palmclaw.cli.plain import wrapped
+from palmclaw.cli.pages import Page
+from palmclaw.cli.plain import moment, wrapped
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.codec import encode
 from palmclaw.core.runtime import Lane, Status
@@ -28,14 +27,14 @@ from palmclaw.web.client import GatewayGone, RemoteRuntime, attach
 NOT_RUNNING = 3
 
 
-@click.command()
+@click.command(cls=Page)
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def status(as_json: bool) -> None:
     """Show whether the gateway runs, and what it does.
 
     The exit code is 0 when it runs, 3 when it does not, 1 when it does not answer.
     """
-    home, words = home_of(os.environ), texts(os.environ, ENGLISH, CHINESE)
+    home, words = home_of(os.environ), texts(os.environ)
     found = asyncio.run(_status(home))
     holder = HomeLock(home.lock).holder()
     if as_json:
@@ -49,12 +48,12 @@ def status(as_json: bool) -> None:
         click.echo(words("not_running"))
     else:
         key = "silent" if holder.purpose == SERVING else "in_use"
-        click.echo(words(key, home=home.root, pid=holder.pid, purpose=holder.purpose))
+        click.echo(words(key, home=home.root, pid=holder.pid, purpose=words.label(holder.purpose)))
     silent = found is None and holder is not None and holder.purpose == SERVING
     sys.exit(0 if found else 1 if silent else NOT_RUNNING)
 
 
-@click.command()
+@click.command(cls=Page)
 def stop() -> None:
     """End the gateway: running turns have a few seconds, what waits is kept for the next start.
 
@@ -62,7 +61,7 @@ def stop() -> None:
     When none runs, that is well too.
     """
     home = home_of(os.environ)
-    sys.exit(asyncio.run(Ending(home, texts(os.environ, ENGLISH, CHINESE)).run()))
+    sys.exit(asyncio.run(Ending(home, texts(os.environ)).run()))
 
 
 async def _status(home: Home) -> Status | None:
@@ -80,33 +79,26 @@ async def _status(home: Home) -> Status | None:
 def status_lines(found: Status, words: Texts) -> Iterator[str]:
     """How the runtime is, in lines that fit a narrow screen."""
     yield words("who", version=found.version, pid=found.pid)
-    yield words("since", started=_moment(found.started), memory=found.memory // 1_000_000)
+    yield words("since", started=moment(found.started), memory=found.memory // 1_000_000)
     yield words("slots", busy=found.busy, slots=found.slots)
     for lane in found.lanes:
         yield wrapped(_lane(lane, words), "  ")
     for name, problem in (found.channels or {}).items():
-        yield wrapped(words("channel", name=visible(name), state=visible(problem) or words("channel_well")))
+        state = words.told(visible(problem)) or words("channel_well")
+        yield wrapped(words("channel", name=visible(name), state=state))
     if counts := {state: count for state, count in (found.outbox or {}).items() if count}:
-        yield wrapped(words("outbox", counts=", ".join(f"{count} {state}" for state, count in counts.items())))
+        yield wrapped(words("outbox", counts=words.label(", ".join(f"{n} {state}" for state, n in counts.items()))))
     if found.questions:
-        yield words("questions", count=found.questions)
+        yield words.count(found.questions, "approval waits for you", "approvals wait for you")
     if found.holders:
-        yield wrapped(words("holders", holders=", ".join(found.holders)))
+        yield wrapped(words("holders", holders=words.label(", ".join(found.holders))))
     for finding in found.findings:
-        yield wrapped(words("finding", finding=visible(finding)))
+        yield wrapped(words("finding", finding=words.told(visible(finding))))
 
 
 def _lane(lane: Lane, words: Texts) -> str:
     key = "working_waiting" if lane.turn and lane.waiting else "working" if lane.turn else "lane_waiting"
-    return words(key, session=visible(lane.session), since=_moment(lane.since), waiting=lane.waiting)
-
-
-def _moment(at: str) -> str:
-    """In the person's own zone."""
-    try:
-        return f"{datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M}"
-    except ValueError:
-        return at
+    return words(key, session=visible(lane.session), since=moment(lane.since), waiting=lane.waiting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +123,7 @@ class Ending:
         if holder is None:
             return self._say("not_running")
         if holder.purpose != SERVING:
-            return self._say("in_use", home=self.home.root, pid=holder.pid, purpose=holder.purpose)
+            return self._say("in_use", home=self.home.root, pid=holder.pid, purpose=self.words.label(holder.purpose))
         if gateway is None or gateway.pid != holder.pid or not gateway.is_alive:
             return self._say("uncertain", home=self.home.root, pid=holder.pid) or 1
         return await self._forced(gateway)

@@ -16,7 +16,9 @@ from typing import Protocol
 import click
 
 from palmclaw import __version__
-from palmclaw.cli.gateway_words import CHINESE, ENGLISH
+from palmclaw.cli.diary import Diary
+from palmclaw.cli.holding import serving
+from palmclaw.cli.pages import Page
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import StorageError
 from palmclaw.core.runtime import Runtime
@@ -28,21 +30,27 @@ from palmclaw.storage.logfile import LogFile, opened
 LAST_LINES = 20
 
 
-@click.command()
+@click.command(cls=Page)
 @click.option("--background", is_flag=True, help="Detach, and print the process's number once it answers.")
 def serve(background: bool) -> None:
     """Keep the agent running: one gateway that the terminal, chat apps and schedules share.
 
     Ctrl-C ends it: running turns have a few seconds, what waits is taken up at the next start.
 
+    Where one runs already, nothing is started twice: with --background that is well (exit code 0, and its number is
+    printed), so a start script may call it again and again; without, it is an error (1).
+
     \b
     palmclaw serve --background
     palmclaw status
     palmclaw stop
     """
-    words = texts(os.environ, ENGLISH, CHINESE)
+    home, words = home_of(os.environ), texts(os.environ)
     if background:
-        sys.exit(asyncio.run(Background(home_of(os.environ), words).start()))
+        sys.exit(asyncio.run(Background(home, words).start()))
+    if (there := serving(home)) is not None:
+        click.echo(there.said(words), err=True)
+        sys.exit(1)
     from palmclaw.app import assembled
     from palmclaw.house import gateway
     from palmclaw.runtime.supervisor import Supervisor
@@ -66,25 +74,32 @@ async def served(home: Home, gateway: Callable[[], AbstractAsyncContextManager[S
     """
     from palmclaw.web.server import Door
 
-    ending = asyncio.Event()
+    ending, diary = asyncio.Event(), Diary()
     door = Door(home, ending.set)
-    with _logged(home.log), _told_by_signals(ending):
+    with _logged(home.log, diary.log), _told_by_signals(ending):
         async with AsyncExitStack() as stack:
             stack.push_async_callback(door.close)
+            stack.push_async_callback(diary.close)
             runtime = await stack.enter_async_context(gateway())
             await door.open(runtime)
-            _say(words("serving", version=__version__, home=home.root, pid=os.getpid()))
+            diary.open(runtime)
+            diary.log.info("gateway %s: serves, process %d", __version__, os.getpid())
+            _say(words("serving", version=__version__, home=home.root, pid=os.getpid()), home.log)
             for finding in (await runtime.status()).findings:
-                _say(words("finding", finding=finding))
+                diary.log.warning("start: %s", finding)
+                _say(words("finding", finding=words.told(finding)), home.log)
             await _first(ending.wait(), runtime.wait_closed())
-            _say(words("ending"))
-    _say(words("ended"))
+            diary.log.info("gateway %s: ending", __version__)
+            _say(words("ending"), home.log)
+        diary.log.info("gateway %s: ended", __version__)
+    _say(words("ended"), home.log)
 
 
-def _say(text: str) -> None:
-    """To the person, if the terminal is still there."""
+def _say(text: str, log: Path) -> None:
+    """To the person, if there is a terminal: what goes to the log anyway stands there already, with its time."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        if not (log.exists() and os.path.samestat(os.fstat(2), log.stat())):
+            click.echo(text, err=True)
 
 
 async def _first(*ends: Awaitable[object]) -> None:
@@ -121,13 +136,15 @@ def _told_by_signals(ending: asyncio.Event) -> Iterator[None]:
 
 
 @contextmanager
-def _logged(path: Path) -> Iterator[None]:
-    """What the libraries complain of goes to the log too."""
+def _logged(path: Path, diary: logging.Logger) -> Iterator[None]:
+    """What the libraries complain of goes to the log too, and what happens."""
     log, file = logging.getLogger(), LogFile(path)
     log.addHandler(file)
+    diary.setLevel(logging.INFO)
     try:
         yield
     finally:
+        diary.setLevel(logging.NOTSET)
         log.removeHandler(file)
         file.close()
 
@@ -140,11 +157,14 @@ class Background:
     words: Texts
     command: Sequence[str] = (sys.executable, "-m", "palmclaw", "serve")
     patience: float = 60.0
+    patience_with_others: float = 10.0
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     now: Callable[[], float] = time.monotonic
 
     async def start(self) -> int:
-        """Returns the exit code: 0 when it answers."""
+        """Returns the exit code: 0 when a gateway answers, also one that was there before."""
+        if serving(self.home) is not None:
+            return await self._already()
         before = self._logged_so_far()
         child = self._spawned()
         until = self.now() + self.patience
@@ -156,10 +176,28 @@ class Background:
             await self.sleep(0.05)
         if child.poll() is None:
             click.echo(self.words("slow", pid=child.pid, seconds=f"{self.patience:g}"), err=True)
+        elif serving(self.home) is not None:  # another one was quicker
+            return await self._already()
         else:
             click.echo(self.words("not_started"), err=True)
             self._show_why(before)
         return 1
+
+    async def _already(self) -> int:
+        """Tell of the gateway that has the home: 0 when it answers, if need be after it has come up."""
+        until = self.now() + self.patience_with_others
+        while (there := serving(self.home)) is not None:
+            if there.pid and await self._answers(there.pid):
+                click.echo(there.said(self.words), err=True)
+                if there.version not in ("", __version__):
+                    click.echo(self.words("runs_other", theirs=there.version, ours=__version__), err=True)
+                click.echo(there.pid)
+                return 0
+            if self.now() >= until:
+                click.echo(self.words("silent", pid=there.pid, home=self.home.root), err=True)
+                return 1
+            await self.sleep(0.05)
+        return await self.start()
 
     async def _answers(self, pid: int) -> bool:
         from palmclaw.web.client import attach

@@ -9,8 +9,10 @@ from pathlib import Path
 import click
 
 from palmclaw.app import App, assembled
-from palmclaw.cli.plain import wrapped
+from palmclaw.cli.pages import Family
+from palmclaw.cli.plain import moment, wrapped
 from palmclaw.cli.reaching import GONE, attached
+from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.codec import encode
 from palmclaw.core.errors import StorageError
 from palmclaw.core.messages import Media, Message, Role
@@ -23,7 +25,7 @@ from palmclaw.storage.media import MediaFolder
 from palmclaw.storage.sessions import SessionInfo, Sessions
 
 
-@click.group()
+@click.group(cls=Family)
 def sessions() -> None:
     """List, show, export and delete conversations."""
 
@@ -38,14 +40,17 @@ def list_(every: bool, as_json: bool) -> None:
         table = [{**encode(info), "state": state(info.id, lanes)} for info in found]
         click.echo(json.dumps(table, ensure_ascii=False, indent=1))
         return
+    words = texts(os.environ)
     for depth, info in nested(found):
         if every or not info.parent:
-            _print_line(info, state(info.id, lanes), "  " * depth)
+            _print_line(info, state(info.id, lanes), "  " * depth, words)
     hidden = 0 if every else sum(bool(info.parent) for info in found)
     if hidden:
-        click.secho(f"({hidden} more of sub-agents: palmclaw sessions list --all)", dim=True)
+        click.secho(
+            wrapped(words("({count} more of sub-agents: palmclaw sessions list --all)", count=hidden)), dim=True
+        )
     if not found:
-        click.echo("No conversations yet. Start one: palmclaw chat")
+        click.echo(words("No conversations yet. Start one: palmclaw chat"))
 
 
 def nested(found: Sequence[SessionInfo]) -> Iterator[tuple[int, SessionInfo]]:
@@ -76,10 +81,10 @@ def state(session: str, lanes: Mapping[str, Lane] | None) -> str:
     return ", ".join(part for part in ("at work" if lane.turn else "", waiting) if part)
 
 
-def _print_line(info: SessionInfo, doing: str, indent: str) -> None:
-    doing = f"  · {doing}" if doing not in ("", "at rest") else ""
-    updated = info.updated[:16].replace("T", " ")
-    click.echo(f"{indent}{printable(info.id)}  {updated}  {info.messages} messages{doing}")
+def _print_line(info: SessionInfo, doing: str, indent: str, words: Texts) -> None:
+    doing = f"  · {words.label(doing)}" if doing not in ("", "at rest") else ""
+    count = words.count(info.messages, "message")
+    click.echo(wrapped(f"{printable(info.id)}  {moment(info.updated)}  {count}{doing}", indent))
     click.secho(wrapped(printable(info.title), f"{indent}  "), dim=True)
 
 
@@ -92,8 +97,9 @@ def show(name: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(encode(list(messages)), ensure_ascii=False, indent=1))
         return
+    words = texts(os.environ)
     for message in messages:
-        _print(message)
+        _print(message, words)
 
 
 @sessions.command()
@@ -107,7 +113,8 @@ def export(name: str, output: Path | None) -> None:
         click.echo(text, nl=False)
         return
     replaced(output, text.encode())
-    click.echo(f"{len(messages)} messages in {output}", err=True)
+    words = texts(os.environ)
+    click.echo(words("{messages} in {file}", messages=words.count(len(messages), "message"), file=output), err=True)
 
 
 @sessions.command()
@@ -117,11 +124,14 @@ def delete(name: str, yes: bool) -> None:
     """Delete a conversation, everything said in it and what was attached. Files of its workspace stay."""
     app = assembled(os.environ)
     messages = asyncio.run(_messages(app, name))
-    count = len(messages)
+    words = texts(os.environ)
     if not yes:
-        click.confirm(f"Delete {name} with {count} messages? This cannot be undone", abort=True)
+        count = words.count(len(messages), "message")
+        click.confirm(
+            words("Delete {name} with {messages}? This cannot be undone", name=name, messages=count), abort=True
+        )
     asyncio.run(_deleted(app, name, {p.id for m in messages for p in m.parts if isinstance(p, Media)}))
-    click.echo(f"Deleted {name}.", err=True)
+    click.echo(words("Deleted {name}.", name=name), err=True)
 
 
 async def _listed(app: App) -> tuple[tuple[SessionInfo, ...], dict[str, Lane] | None]:
@@ -182,8 +192,9 @@ async def _forgotten(app: App, database: Database, media: set[str]) -> None:
 _COLOURS = {Role.USER: "green", Role.ASSISTANT: "blue", Role.TOOL: "cyan", Role.NOTE: "yellow"}
 
 
-def _print(message: Message) -> None:
-    click.secho(f"{message.role.value} {message.at.astimezone():%Y-%m-%d %H:%M}", fg=_COLOURS[message.role])
+def _print(message: Message, words: Texts) -> None:
+    said = f"{words.label(message.role.value)} {message.at.astimezone():%Y-%m-%d %H:%M}"
+    click.secho(said, fg=_COLOURS[message.role])
     if message.text:
         click.echo(printable(message.text))
     for call in message.calls:

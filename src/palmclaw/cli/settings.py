@@ -10,6 +10,9 @@ import click
 
 from palmclaw import catalog, plugins
 from palmclaw import config as settings
+from palmclaw.cli.holding import say_who_goes_on
+from palmclaw.cli.pages import Family
+from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.plugin import Kind, Parts
 from palmclaw.net.endpoints import origin
@@ -29,7 +32,7 @@ _SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "headers
 _SORTED = re.compile(r"queue\..+|channels\.[^.]+\.(blocks|block_min|block_max|coalesce|human_delay)")
 
 
-@click.group()
+@click.group(cls=Family)
 def config() -> None:
     """Show and change settings.
 
@@ -65,7 +68,7 @@ def get(key: str | None) -> None:
     if key is not None and not of_table and not known and key not in settings.known_keys():
         raise ConfigError(key, "no such setting", f"There are: {', '.join(settings.known_keys())}")
     if not of_table and known:
-        click.echo(f"Nothing is set. There are: {', '.join(known)}", err=True)
+        click.echo(texts(os.environ)("Nothing is set. There are: {names}", names=", ".join(known)), err=True)
     for name, value in of_table.items():
         click.echo(f"{name} = {_shown(name, value)}")
 
@@ -78,12 +81,12 @@ def set_(key: str, value: str | None) -> None:
 
     Lists are written a,b,c. Without VALUE it is asked for; a key is not shown as it is typed.
     """
-    home = home_of(os.environ)
+    home, words = home_of(os.environ), texts(os.environ)
     if value is None:
         value = str(click.prompt(key, hide_input=SECRET.fullmatch(key) is not None, err=True))
     if found := SECRET.fullmatch(key):
-        where = _set_secret(home, found[1], value)
-        click.echo(f"{key} is set{where} (in {home.secrets}, readable by you alone).", err=True)
+        _say_kept(key, _set_secret(home, found[1], value), home, words)
+        say_who_goes_on(home, words)
         return
     text = edited(home, key, value)
     if key == "files.outside":
@@ -94,19 +97,31 @@ def set_(key: str, value: str | None) -> None:
     _bind_key(home)
     click.echo(f"{key} = {_shown(key, value)}", err=True)
     for note in _notes(home) if key.startswith("provider.") else []:
-        click.echo(note, err=True)
+        click.echo(words.told(note), err=True)
+    say_who_goes_on(home, words)
 
 
 @config.command()
 @click.argument("key")
 def unset(key: str) -> None:
     """Go back to the default of KEY."""
-    home = home_of(os.environ)
+    home, words = home_of(os.environ), texts(os.environ)
     if found := SECRET.fullmatch(key):
         _forget_secret(home, found[1])
     else:
         settings.write(home.config, edited(home, key, None))
-    click.echo(f"{key} is back to its default.", err=True)
+    click.echo(words("{key} is back to its default.", key=key), err=True)
+    say_who_goes_on(home, words)
+
+
+def _say_kept(key: str, where: str, home: Home, words: Texts) -> None:
+    """That a key is kept, for whom, and where: never the key."""
+    file = home.secrets
+    if where:
+        said = words("{key} is set for {where} (in {file}, readable by you alone).", key=key, where=where, file=file)
+    else:
+        said = words("{key} is set (in {file}, readable by you alone).", key=key, file=file)
+    click.echo(said, err=True)
 
 
 def edited(home: Home, key: str, value: str | None) -> str:
@@ -224,7 +239,7 @@ def _list(key: str, value: str) -> list[Any]:
 
 
 def _set_secret(home: Home, place: str, value: str) -> str:
-    """Keep a key with the origin it is for; returns words that name it. Raises ConfigError for what is no key."""
+    """Keep a key with the origin it is for; returns that origin. Raises ConfigError for what is no key."""
     if not value.strip():
         raise ConfigError(
             f"{place}.api_key", "the key is empty", f"To take it away: palmclaw config unset {place}.api_key"
@@ -235,7 +250,7 @@ def _set_secret(home: Home, place: str, value: str) -> str:
     settled = services.settled(name)
     where = origin(settled.base_url) if settled.base_url else ""
     _write_secrets(home, {**settings.stored_keys(home), place: settings.StoredKey(value.strip(), where)})
-    return f" for {where}" if where else ""
+    return where
 
 
 def _bind_key(home: Home) -> None:

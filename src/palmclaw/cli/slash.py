@@ -1,12 +1,13 @@
 """What begins with a slash in the open conversation: done here, or passed on to the runtime."""
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from palmclaw.cli.attachments import attached
+from palmclaw.cli.waiting import InLine, in_line, short
 from palmclaw.core.errors import PalmclawError
 from palmclaw.core.runtime import NotOpen, Runtime
 from palmclaw.core.traffic import SUBAGENT, Drop, Mode
@@ -79,7 +80,7 @@ class Slash:
         shown = [info for info in found if not info.id.startswith(SUBAGENT)]
         for info in shown:
             mark = "→ " if info.id == self.talk.session else "  "
-            self.talk.note(f"{mark}{info.id}  {info.title}  {self.talk.texts('messages', count=info.messages)}")
+            self.talk.note(f"{mark}{info.id}  {info.title}  {self.talk.texts.count(info.messages, 'message')}")
         if not shown:
             self._say("no_sessions")
 
@@ -108,12 +109,35 @@ class Slash:
         self._say("attached", name=self.talk.files[-1].name, mime=self.talk.files[-1].mime)
 
     async def _withdraw(self, number: str) -> None:
-        """Take back a message that waits: by its number in line, or the last one."""
-        rows = tuple(self.listening.waiting)
-        at = int(number) if number.isdecimal() and len(number) < 9 else len(rows) if not number else 0
-        if not 0 < at <= len(rows):
-            raise NotOpen(self.talk.texts("nothing_waits" if not rows else "withdraw_how", count=len(rows)))
-        await self.runtime.withdraw(rows[at - 1])
+        """Take back a message that waits: by its number in line, else the newest one of the person's own."""
+        line = await in_line(self.listening, self.talk.app.database)
+        if not line:
+            self._say("nothing_waits")
+            return
+        if not number:
+            own = [each for each in line if each.is_mine] or [each for each in line if each.is_typed]
+            await self._take_back(own[-1]) if own else self._show_line(line)
+            return
+        at = int(number) if number.isdecimal() and len(number) < 9 else 0
+        if not 0 < at <= len(line):
+            raise NotOpen(self.talk.texts("withdraw_how", count=len(line)))
+        await self._take_back(line[at - 1])
+
+    async def _take_back(self, each: InLine) -> None:
+        """Its words are quoted, and whose they are where they are not the person's own."""
+        async with self.listening.order:
+            await self.runtime.withdraw(each.row)
+            self.listening.took_back(each.row)
+        if each.is_mine:
+            self._say("taken_back", text=short(each.text))
+        else:
+            self._say("taken_back_of", who=each.who(self.talk.texts), text=short(each.text))
+
+    def _show_line(self, line: Sequence[InLine]) -> None:
+        self._say("none_of_yours")
+        for number, each in enumerate(line, 1):
+            self._say("in_line", number=number, who=each.who(self.talk.texts), text=short(each.text))
+        self._say("withdraw_how", count=len(line))
 
     def _say(self, key: str, **values: object) -> None:
         self.talk.note(self.talk.texts(key, **values))

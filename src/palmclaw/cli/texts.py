@@ -1,10 +1,13 @@
-"""What the terminal itself says, in English and Chinese. The agent answers in the language it is spoken to."""
+"""What the terminal itself says, in English and Chinese. The agent answers in the language it is spoken to.
 
-import re
+A sentence that stands in one place is written there, in English: `words("Restored {path}.", path=…)`; one that is
+chosen by a value, or long, has a name in `ENGLISH`. Chinese is looked up by either, in tables that nobody reads who is
+spoken to in English (`cli/chinese`). What others have said in English (errors, hints) is recognised: `words.told(…)`.
+"""
+
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from palmclaw.cli.chinese import CHINESE_FAULTS, CHINESE_LABELS, PLAIN
 from palmclaw.core.errors import Fault
 from palmclaw.runtime.words import language
 
@@ -22,6 +25,8 @@ ENGLISH = {
         "/new      start a new conversation\n"
         "/reset    begin anew in this one\n"
         "/sessions list; /sessions NAME to go\n"
+        "/compact  sum up what is older\n"
+        "/context  what a request holds\n"
         "/model    show the model; /model NAME\n"
         "/attach   /attach FILE goes along\n"
         "/tools    list the tools\n"
@@ -32,7 +37,6 @@ ENGLISH = {
     "new": "New conversation: {session}",
     "current": "Conversation: {session}",
     "no_sessions": "No conversations yet.",
-    "messages": "{count} messages",
     "set_model": "For this conversation: /model SERVICE/NAME, /model NAME, /model default. Services: palmclaw models",
     "model_set": "From now on here: {model}",
     "attach_how": "Name an image or a PDF: /attach photo.jpg",
@@ -41,7 +45,9 @@ ENGLISH = {
     "retrying": "… {reason} Trying again in {seconds} s.",
     "retrying_now": "… {reason}",
     "model_changed": "… {model} answers instead of {instead_of}: {reason}",
-    "usage_none": "Nothing was spent in the last {days} days.",
+    "compacted": "… summed up: {messages} ({before} → {after} tokens of history)",
+    "left_out": "… left out without a summary: {messages} ({reason})",
+    "usage_none": "Nothing was spent in the last {days}.",
     "usage_total": "in all",
     "usage_line": "{requests}× · {input} in ({share} % cached) · {output} out",
     "usage_reasoning": " ({count} of it thoughts)",
@@ -53,7 +59,12 @@ ENGLISH = {
     "choice_session": " · this [s]ession",
     "choice_always": " · [a]lways for {target}",
     "choice_no": " · [n]o",
-    "unclear": "Please type o, s, a or n.",
+    "unclear": "Please answer {keys}; ? explains.",
+    "explain_once": "o  do it, this once",
+    "explain_session": "s  do it, and don't ask again for {target} in this conversation",
+    "explain_always": "a  do it, and never ask again for {target} (palmclaw approvals revoke takes that back)",
+    "explain_no": "n  don't do it",
+    "explain_waiting": "Without an answer within 10 minutes it is a no. /stop ends the turn.",
     "said_no": "no",
     "said_unasked": "nobody can be asked here (run it in a terminal, or add --approve always)",
     "said_once": "once",
@@ -72,14 +83,21 @@ ENGLISH = {
     "fate_rejected": "Refused: {reason}.",
     "fate_cancelled": "Not done: {reason}.",
     "nothing_waits": "Nothing waits.",
+    "none_of_yours": "Nothing of yours waits here. What waits, in line:",
+    "in_line": "{number}  {who}: “{text}”",
     "withdraw_how": "/withdraw NUMBER, from 1 to {count}",
+    "taken_back": "Taken back: “{text}”",
+    "taken_back_of": "Taken back, of {who}: “{text}”",
+    "you": "you",
+    "you_elsewhere": "you, elsewhere",
+    "somebody": "{name} ({channel})",
     "slot_awaited": "… waits for other conversations.",
     "missed": "(Some of what happened is not shown here.)",
     "elsewhere": "↘ from elsewhere: {text}",
     "reported": "↘ a sub-agent reports",
     "continues": "… goes on with what was broken off.",
     "at_work": "… is at work here already:",
-    "waiting_here": "… messages that wait here: {count}",
+    "waiting_here": "… {messages} here.",
     "attached_here": "Attached to the gateway.",
     "question_elsewhere": "A question is open in {session}: /approvals, or palmclaw approvals pending",
     "subagent_asks": "A sub-agent asks:",
@@ -97,140 +115,94 @@ ENGLISH = {
     "leave": "Press Ctrl-C again to leave.",
     "part_policy": "policy and rules",
     "part_tools": "tools: {family}",
-    "part_history": "history ({count} messages)",
+    "part_history": "history ({messages})",
     "part_message": "your message",
     "part_rest": "the rest of the body",
     "part_all": "in all",
     "counted": "Tokens counted with {tokenizer}.",
     "estimated": "Estimated; to count tokens:\npip install bpe-openai",
-}
-CHINESE = {
-    "welcome": "PalmClaw {version} · {provider} · {device}\n输入消息，或 /help。Ctrl-C 停止当前一轮，Ctrl-D 退出。",
-    "help": (
-        "运行时也可以输入。\n"
-        "/stop     停止当前一轮（或 Ctrl-C）\n"
-        "/steer    /steer 文字：加入正在做的事\n"
-        "/queue    运行时收到的消息怎么办：\n"
-        "   steer, collect, followup, interrupt\n"
-        "/withdraw 撤回等待中的消息\n"
-        "/status   这里正在做什么\n"
-        "/new      开始新对话\n"
-        "/reset    在本对话中重新开始\n"
-        "/sessions 列出；/sessions 名称 可切换\n"
-        "/model    显示模型；/model 名称 可更换\n"
-        "/attach   /attach 文件：随下一条消息发送\n"
-        "/tools    列出工具\n"
-        "/approvals 待确认；/approve 编号 是\n"
-        "/exit     退出（或 Ctrl-D）"
-    ),
-    "unknown_command": "没有 {name} 这个命令。/help 可查看全部。",
-    "new": "新对话：{session}",
-    "current": "当前对话：{session}",
-    "no_sessions": "还没有对话。",
-    "messages": "{count} 条消息",
-    "set_model": "仅本对话：/model 服务/名称、/model 名称、/model default。服务列表：palmclaw models",
-    "model_set": "本对话此后使用：{model}",
-    "attach_how": "请给出图片或 PDF：/attach photo.jpg",
-    "unseen": "{model} 不能看这种文件，只会得到文件名 {name}。",
-    "attached": "将随下一条消息发送：{name}（{mime}）",
-    "retrying": "… {reason} {seconds} 秒后重试。",
-    "retrying_now": "… {reason}",
-    "model_changed": "… {model} 代替 {instead_of} 回答：{reason}",
-    "usage_none": "最近 {days} 天没有花费。",
-    "usage_total": "合计",
-    "usage_line": "{requests}× · 输入 {input}（{share}% 命中缓存）· 输出 {output}",
-    "usage_reasoning": "（其中思考 {count}）",
-    "usage_unpriced": "有 {count} 个请求价格未知，未计入合计。",
-    "usage_budget": "今天：{limit} 中已用 {used}。",
-    "approve": "可以这样做吗？",
-    "reason": "需要确认：{reason}",
-    "choices": "[o] 仅此一次",
-    "choice_session": " · [s] 本次对话",
-    "choice_always": " · [a] 对{target}总是",
-    "choice_no": " · [n] 不",
-    "unclear": "请输入 o、s、a 或 n。",
-    "said_no": "不",
-    "said_unasked": "这里没有人可以确认（请在终端里运行，或加 --approve always）",
-    "said_once": "仅此一次",
-    "said_session": "本次对话内允许",
-    "said_always": "总是允许",
-    "interrupted": "（在此停止）",
-    "stream": "（连接在此中断）",
-    "length": "（达到模型的输出上限）",
-    "tokens": "{input} + {output} 个 token（{rounds}×）",
-    "fate_waiting": "… 等待中：第 {position} 位。",
-    "fate_steered": "… 加入正在做的事。",
-    "fate_merged": "… 与其他消息一起回答。",
-    "fate_started": "… 现在：{text}",
-    "fate_dropped": "未接收：{reason}。",
-    "fate_summarized": "只保留了开头：{reason}。",
-    "fate_rejected": "已拒绝：{reason}。",
-    "fate_cancelled": "没有做：{reason}。",
-    "nothing_waits": "没有等待中的消息。",
-    "withdraw_how": "/withdraw 编号（1 到 {count}）",
-    "slot_awaited": "… 正在等待其他对话。",
-    "missed": "（部分过程未在此显示。）",
-    "elsewhere": "↘ 来自别处：{text}",
-    "reported": "↘ 子代理的报告",
-    "continues": "… 接着做之前中断的事。",
-    "at_work": "… 这里正在工作：",
-    "waiting_here": "… 这里等待中的消息：{count} 条",
-    "attached_here": "已连接到网关。",
-    "question_elsewhere": "{session} 里有一个问题等你确认：/approvals，或 palmclaw approvals pending",
-    "subagent_asks": "子代理要问：",
-    "session_asks": "{session} 要问：",
-    "answered_elsewhere": "  → {answer}（已在别处回答）",
-    "question_over": "（已经没有人在等这个回答。）",
-    "sent_failed": "没能送达：{reason}",
-    "sent_unknown": "不确定是否已送达：{reason}",
-    "left": "留给下次启动：{running} 项进行中，{waiting} 条等待。",
-    "gateway_goes_on": "网关会继续做。",
-    "gateway_lost": "网关已结束。已保存的内容会在下次启动时继续；你发下一条消息时，本对话也会继续。",
-    "stored": "你的消息已保存：下次启动时会继续。",
-    "perhaps_stored": "不确定消息是否已送达。请看：palmclaw sessions show",
-    "leave": "再按一次 Ctrl-C 退出。",
-    "part_policy": "策略和规则",
-    "part_tools": "工具：{family}",
-    "part_history": "历史（{count} 条消息）",
-    "part_message": "你的消息",
-    "part_rest": "请求的其余部分",
-    "part_all": "总计",
-    "counted": "token 数由 {tokenizer} 计得。",
-    "estimated": "token 数为估算；要准确计数：\npip install bpe-openai",
+    "serving": "PalmClaw {version} serves {home} (process {pid}).\nCtrl-C ends it.",
+    "finding": "· {finding}",
+    "ending": "Ending: no new messages; running turns have a few seconds. Once more ends at once.",
+    "ended": "Ended.",
+    "background": "It serves in the background. palmclaw status · logs · stop",
+    "runs": "A gateway runs already: process {pid}.\nTo reach it: palmclaw chat · status. To end it: palmclaw stop",
+    "runs_since": "A gateway runs already: process {pid}, since {since}.\n"
+    "To reach it: palmclaw chat · status. To end it: palmclaw stop",
+    "runs_other": "It is of version {theirs}, this is {ours}: palmclaw stop, then palmclaw serve --background",
+    "not_started": "It did not start:",
+    "slow": "Process {pid} has started but does not answer after {seconds} s. See: palmclaw logs",
+    "not_running": "No gateway is running.",
+    "in_use": "No gateway is running; {home} is in use by process {pid} ({purpose}).",
+    "silent": "Process {pid} serves {home} but does not answer. To end it: palmclaw stop",
+    "uncertain": "Process {pid} holds {home}, but nothing proves that it is a gateway. If it is: kill {pid}",
+    "stopped": "The gateway has ended.",
+    "urged": "It does not answer: telling process {pid} to end …",
+    "killed": "Process {pid} had to be killed; the next start closes what it was doing.",
+    "unkillable": "Process {pid} does not end, not even when killed.",
+    "who": "PalmClaw {version}, process {pid}",
+    "since": "since {started}, {memory} MB",
+    "slots": "turns: {busy} of {slots} places taken",
+    "working": "{session}: at work since {since}",
+    "lane_waiting": "{session}: {waiting} waiting",
+    "working_waiting": "{session}: at work since {since}, {waiting} waiting",
+    "channel": "{name}: {state}",
+    "channel_well": "connected",
+    "outbox": "to be sent: {counts}",
+    "holders": "kept running by: {holders}",
+    "gateway_keeps": "The gateway (process {pid}) goes on with what it read when it started. To restart it:\n"
+    "palmclaw stop && palmclaw serve --background",
+    "process_keeps": "Process {pid} ({purpose}) goes on with what it read when it started.",
+    "no_log": "Nothing has been logged yet.",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """`texts("welcome", version=…)` in the person's language; `texts.label` for words that tools have chosen."""
+    """`words(name or sentence, **values)` in the person's language."""
 
-    words: Mapping[str, str]
-    labels: Mapping[str, str] = field(default_factory=dict)
-    faults: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    is_chinese: bool = False
+
+    def __call__(self, said: str, **values: object) -> str:
+        if self.is_chinese:
+            from palmclaw.cli.chinese import reading
+
+            return reading.sentence(said).format(**values)
+        return ENGLISH.get(said, said).format(**values)
+
+    def count(self, number: int, one: str, many: str = "") -> str:
+        """So many of something: `count(2, "message")`. `many` where that is not `one` with an s."""
+        if self.is_chinese:
+            from palmclaw.cli.chinese import reading
+
+            return reading.count(number, one)
+        return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+    def told(self, text: str) -> str:
+        """What somebody else has put in English words: an error, a hint, what was found; as it is where unknown."""
+        if self.is_chinese and text:
+            from palmclaw.cli.chinese import reading
+
+            return reading.told(text)
+        return text
+
+    def label(self, text: str) -> str:
+        """A word that a tool, the policy or the runtime has chosen; also two reasons in one, or a number in it."""
+        if self.is_chinese:
+            from palmclaw.cli.chinese import reading
+
+            return reading.label(text)
+        return text
 
     def fault(self, fault: Fault) -> tuple[str, str]:
         """What went wrong, and what to do about it."""
-        if fault.code not in self.faults:
-            return fault.message, fault.hint
-        said, hint = self.faults[fault.code]
-        return said if fault.code in PLAIN else f"{said}（{fault.message}）", hint or fault.hint
+        if self.is_chinese:
+            from palmclaw.cli.chinese import reading
 
-    def label(self, text: str) -> str:
-        """Also of two reasons in one, and of one with a number in it."""
-        return ", ".join(self._label(part) for part in text.split(", "))
-
-    def _label(self, text: str) -> str:
-        number = re.search(r"\d+", text)
-        if number is None:
-            return self.labels.get(text, text)
-        return self.labels.get(text.replace(number[0], "#"), text).replace("#", number[0])
-
-    def __call__(self, key: str, **values: object) -> str:
-        return self.words[key].format(**values)
+            return reading.fault(fault)
+        return fault.message, fault.hint
 
 
-def texts(
-    environ: Mapping[str, str], english: Mapping[str, str] = ENGLISH, chinese: Mapping[str, str] = CHINESE
-) -> Texts:
+def texts(environ: Mapping[str, str]) -> Texts:
     """In the owner's language."""
-    return Texts(chinese, CHINESE_LABELS, CHINESE_FAULTS) if language(environ) == "zh" else Texts(english)
+    return Texts(language(environ) == "zh")

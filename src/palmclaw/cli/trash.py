@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 
+from palmclaw.cli.pages import Family
+from palmclaw.cli.texts import texts
 from palmclaw.core.text import printable
 from palmclaw.guard.durable import is_unfinished
 from palmclaw.guard.marks import Marks
 from palmclaw.paths import home as home_of
 
 
-@click.group()
+@click.group(cls=Family)
 def trash() -> None:
     """List and restore files that the agent deleted."""
 
@@ -25,7 +27,7 @@ def list_() -> None:
     for path in found:
         click.echo(printable(path.name) + ("/" if path.is_dir() else ""))
     if not found:
-        click.echo("The trash is empty.")
+        click.echo(texts(os.environ)("The trash is empty."))
 
 
 @trash.command()
@@ -42,23 +44,23 @@ def restore(name: str, to: Path) -> None:
             shutil.move(source, target)
     except OSError as error:
         raise click.ClickException(f"cannot restore to {target}: {error.strerror or error}") from error
-    click.echo(f"Restored {target}.", err=True)
+    click.echo(texts(os.environ)("Restored {path}.", path=target), err=True)
 
 
 @trash.command()
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def empty(yes: bool) -> None:
     """Delete for good what lies in the trash."""
-    folder = home_of(os.environ).trash
+    folder, words = home_of(os.environ).trash, texts(os.environ)
     if not folder.exists():
-        click.echo("The trash is empty.", err=True)
+        click.echo(words("The trash is empty."), err=True)
         return
     if not yes:
-        click.confirm("Delete everything in the trash? This cannot be undone", abort=True)
+        click.confirm(words("Delete everything in the trash? This cannot be undone"), abort=True)
     shutil.rmtree(folder, ignore_errors=True)
     if not folder.exists():
         Marks(home_of(os.environ).marks).remove(_real(folder))
-    click.echo("The trash is empty.", err=True)
+    click.echo(words("The trash is empty."), err=True)
 
 
 def _real(path: Path) -> Path:

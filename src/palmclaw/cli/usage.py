@@ -9,13 +9,16 @@ from typing import get_args
 import click
 
 from palmclaw.app import App, assembled
+from palmclaw.cli.pages import Page
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.messages import Usage
 from palmclaw.storage.ledger import By, Sum
 
+_BY = "day (the default), model, session, turn, purpose or request."
 
-@click.command()
-@click.option("--by", type=click.Choice(get_args(By)), default="day", show_default=True, help="What is summed up.")
+
+@click.command(cls=Page)
+@click.option("--by", type=click.Choice(get_args(By)), default="day", metavar="WHAT", help=_BY)
 @click.option("--days", type=click.IntRange(1, 3650), default=30, show_default=True, help="How far back.")
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def usage(by: By, days: int, as_json: bool) -> None:
@@ -63,7 +66,7 @@ def _print(row: Sum, words: Texts) -> None:
 
 
 def _notes(app: App, found: tuple[Sum, ...], days: int, today: tuple[int, float], words: Texts) -> list[str]:
-    lines = [] if found else [words("usage_none", days=days)]
+    lines = [] if found else [words("usage_none", days=words.count(days, "day"))]
     if unpriced := sum(row.unpriced for row in found):
         lines.append(words("usage_unpriced", count=unpriced))
     budget = app.settings.budget

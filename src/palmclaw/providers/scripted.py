@@ -62,7 +62,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One answer: thoughts, text and calls after a pause.
+    """One answer: thoughts, text and calls after a pause, before which it may begin to speak.
 
     With `error`, the text comes first (only `after` characters of it, where that is given) and then the failure.
     """
@@ -73,6 +73,7 @@ class Step:
     error: Annotated[Failure, Doc("how it fails; empty: an answer with nothing in it")] = ""
     after: Annotated[int | None, Doc("characters said before the error")] = None
     pause: Annotated[float, Between(0, 3600), Doc("seconds before it answers")] = 0.0
+    begins: Annotated[str, Doc("text that comes before the pause")] = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,8 @@ class Scripted:
         """The next scene."""
         self.requests.append(request)
         step = self._next(request)
+        for piece in self._pieces(step.begins):
+            yield TextDelta(piece)
         if step.pause:
             await self._sleep(step.pause)
         for piece in self._pieces(step.reasoning):
@@ -169,7 +172,7 @@ class Scripted:
 
     def _failed(self, step: "_Spoken") -> ProviderError:
         error = _ERRORS[step.error]()
-        error.began = bool(step.text or step.reasoning) or step.error == "cut"
+        error.began = bool(step.begins or step.text or step.reasoning) or step.error == "cut"
         return error
 
     def _next(self, request: Request) -> "_Spoken":
@@ -188,7 +191,7 @@ class Scripted:
                 return _Spoken(pause=answer.pause)
             calls = tuple(self._named(c) for c in answer.calls)
             text = answer.text[: answer.after] if answer.error else answer.text
-            return _Spoken(text, calls, answer.reasoning, answer.error, answer.pause)
+            return _Spoken(text, calls, answer.reasoning, answer.error, answer.pause, answer.begins)
         parts = answer if isinstance(answer, tuple | list) else (answer,)
         text = "".join(p for p in parts if isinstance(p, str))
         return _Spoken(text, tuple(self._named(p) for p in parts if isinstance(p, Call | ToolCall)))
@@ -205,7 +208,7 @@ class Scripted:
 
     def _reply(self, step: "_Spoken", request: Request) -> Reply:
         thoughts = (Reasoning(step.reasoning),) if step.reasoning else ()
-        words = (Text(step.text),) if step.text else ()
+        words = (Text(step.begins + step.text),) if step.begins + step.text else ()
         message = Message(Role.ASSISTANT, (*thoughts, *words, *step.calls), model=request.model)
         finish = Finish.TOOLS if step.calls else Finish.STOP
         return Reply(message, self.usage, finish)
@@ -220,6 +223,7 @@ class _Spoken:
     reasoning: str = ""
     error: Failure = ""
     pause: float = 0.0
+    begins: str = ""
 
 
 _ERRORS: Mapping[str, Callable[[], ProviderError]] = {

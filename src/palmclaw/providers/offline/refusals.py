@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from palmclaw.providers.offline.folding import simplified
+from palmclaw.core.hanzi import simplified
 from palmclaw.providers.offline.moments import is_chinese
 
 _LATIN = re.compile(r"[A-Za-z0-9]+")

@@ -1,71 +1,6 @@
-"""Chinese for words that others have chosen: labels and reasons of tools, and the faults of everything else."""
+"""What went wrong and what to do, by the code of the fault; the details follow in brackets."""
 
-CHINESE_LABELS = {  # of previews and reasons; what is not here is shown as it is
-    "To": "收件人",
-    "Text": "内容",
-    "From": "从",
-    "File": "文件",
-    "Replace": "替换",
-    "With": "为",
-    "When": "时间",
-    "Where": "地点",
-    "Title": "标题",
-    "Calendar": "日历",
-    "Repeats": "重复",
-    "Reminders": "提醒",
-    "Invites": "邀请",
-    "Name": "姓名",
-    "Phones": "电话",
-    "Company": "公司",
-    "Emails": "邮箱",
-    "Address": "地址",
-    "Kind": "类型",
-    "Page": "网页",
-    "Days": "日期",
-    "Label": "名称",
-    "Cuts": "将断开",
-    "Still connected": "仍可用",
-    "Disconnects": "将断开",
-    "Call": "拨打",
-    "Connect": "连接",
-    "Send a text message": "发送短信",
-    "Add a contact": "新建联系人",
-    "Add an event": "新建日程",
-    "Edit a file": "修改文件",
-    "Create a file": "新建文件",
-    "Replace a file": "覆盖文件",
-    "Add to a file": "追加到文件",
-    "Move a file": "移动文件",
-    "Copy a file": "复制文件",
-    "Delete (to the trash)": "删除（可从回收站恢复）",
-    "Open a page in the browser": "在浏览器中打开网页",
-    "Forget the Bluetooth device": "取消蓝牙配对",
-    "reads": "要读取内容",
-    "uses a sensor": "要使用传感器",
-    "tells a web server something": "会向网站透露内容",
-    "writes a file": "要写文件",
-    "writes outside the workspace": "要写到工作区之外",
-    "changes the phone": "要更改手机",
-    "switches a network link": "要切换网络",
-    "changes your calendar": "要更改日历",
-    "changes your contacts": "要更改联系人",
-    "speaks for you": "要替你说话",
-    "deletes something": "要删除内容",
-    "runs a command": "要运行命令",
-    "is remembered for later": "会被长期记住",
-    "and words of others are in this conversation": "而且本次对话里有他人的文字",
-    "has no declared effect": "影响不明",
-    "stopped": "已停止",
-    "taken back": "已撤回",
-    "something else runs": "正在做别的事",
-    "only its beginning is left": "只剩开头",
-    "it was sent before you said stop": "它是在你说停止之前发出的",
-    "more than # messages waited": "等待的消息超过 # 条",
-    "# messages wait already": "已有 # 条消息在等待",
-}
-
-
-CHINESE_FAULTS = {  # what went wrong and what to do, by the code of the fault; the details follow in brackets
+FAULTS = {
     "stopped": ("已按你的要求停止。", ""),
     "length": ("回答达到了模型的输出上限。", "说“继续”可以接着说。"),
     "content_filter": ("服务的内容过滤拦下了这个回答。", "换个说法，或换一个模型。"),
@@ -88,7 +23,7 @@ CHINESE_FAULTS = {  # what went wrong and what to do, by the code of the fault; 
     ),
     "unavailable": ("模型服务出了故障。", "请稍后再试。"),
     "overloaded": ("模型服务太忙。", "请稍后再试，或换一个模型。"),
-    "context_too_long": ("内容超出了模型的窗口。", "用 /new 开始新对话，或换一个窗口更大的模型。"),
+    "context_too_long": ("内容超出了模型的窗口。", "用 /compact 总结，用 /new 开始新对话，或换一个窗口更大的模型。"),
     "bad_request": ("服务拒绝了这个请求。", ""),
     "model_not_found": ("服务没有这个模型。", "检查名称：palmclaw config set provider.model 名称"),
     "no_endpoint": ("这个地址上没有模型服务。", "地址对吗？多数以 /v1 结尾：palmclaw config get provider.base_url"),
@@ -118,6 +53,8 @@ CHINESE_FAULTS = {  # what went wrong and what to do, by the code of the fault; 
     "invalid_arguments": ("参数不对。", ""),
     "too_many": ("同时进行的子代理已经够多了。", "等其他的完成，或自己来做。"),
     "timeout": ("时间到了，还没有结果。", ""),
+    "broken_skill": ("这个技能不能用。", ""),
+    "unsafe_package": ("没有安装：里面的内容不安全。", ""),
 }
 
 PLAIN = frozenset(
@@ -134,3 +71,6 @@ PLAIN = frozenset(
     )
 )
 """Of these the message says no more than the words do."""
+
+EXACT = frozenset(("config", "storage", "not_open", "home_busy", "session_not_found", "invalid_arguments"))
+"""Of these the message alone is enough, where it has Chinese words."""
