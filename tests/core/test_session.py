@@ -2,7 +2,6 @@
 
 import json
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,7 +19,7 @@ from palmclaw.core.messages import (
     user_message,
 )
 from palmclaw.core.results import failed
-from palmclaw.core.session import UNKNOWN, chain_start, open_calls, projected
+from palmclaw.core.session import UNKNOWN, open_calls, projected
 
 
 def says(text: str) -> Message:
@@ -146,9 +145,3 @@ def test_projecting_twice_changes_nothing_more(log: list[Message]) -> None:
 
 def test_open_calls_are_those_without_a_result() -> None:
     assert [c.id for c in open_calls((asks("a", "b"), tells("a")))] == ["b"]
-
-
-@pytest.mark.parametrize(("at", "start"), [(0, 0), (1, 0), (3, 0), (4, 4), (5, 4), (6, 6), (9, 9)])
-def test_a_cut_never_splits_a_turn(at: int, start: int) -> None:
-    log = (user_message("1"), asks("a"), tells("a"), says("x"), user_message("2"), says("y"))
-    assert chain_start(log, at) == start

@@ -82,8 +82,11 @@ class Clock:
         return datetime(2026, 6, 15, 9, tzinfo=UTC)
 
 
+@dataclass(frozen=True)
 class Facts:
-    """A model that costs something and takes no attachments."""
+    """A model that costs something and takes no attachments; its `size` in tokens is known or not."""
+
+    size: int = 0
 
     def name(self, reference: str) -> str:
         return reference
@@ -93,6 +96,9 @@ class Facts:
 
     def takes(self, reference: str) -> frozenset[str]:
         return frozenset()
+
+    def window(self, reference: str) -> int:
+        return self.size
 
 
 def made(folder: Path, step: Steps, script: list[Any]) -> tuple[Turns, FragileDatabase]:

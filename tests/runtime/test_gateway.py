@@ -114,7 +114,7 @@ async def test_what_the_start_has_found(tmp_path: Path) -> None:
         await rig.ends()
         assert (await rig.gateway.status()).findings == (
             "a turn in s had been broken off; it has been closed",
-            "1 open questions were withdrawn",
+            "1 open question was withdrawn",
         )
         with pytest.raises(NotOpen, match="PalmClaw has been restarted since"):
             await rig.gateway.answer(question.asked.id, Answer.ONCE, "test")

@@ -94,6 +94,9 @@ class Desk:
     def takes(self, choice: Choice) -> frozenset[str]:
         return self.sees.get(choice.service, IMAGES)
 
+    def window(self, choice: Choice) -> int:
+        return 0
+
     def prices(self, choice: Choice) -> Prices | None:
         return self.priced.get(choice.service)
 

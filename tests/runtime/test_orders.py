@@ -60,7 +60,7 @@ async def asking(rig: Rig, session: str = HERE) -> str:
 async def test_stop(rig: Rig, chinese: Rig) -> None:
     assert await told(rig, "/stop") == "Nothing is running."
     assert await told(chinese, "/stop") == "没有正在运行的任务。"
-    english, other = "Stopped. 1 waiting messages were taken away.", "已停止。已取消 1 条等待中的消息。"
+    english, other = "Stopped. 1 waiting message taken away.", "已停止。已取消 1 条等待中的消息。"
     for each, text in ((rig, english), (chinese, other)):
         await working(each)
         await each.say("B", mode=Mode.FOLLOWUP)
@@ -121,7 +121,7 @@ async def test_status(rig: Rig, chinese: Rig) -> None:
     gate = await working(rig)
     assert await told(rig, "/status") == "Working on your message."
     await rig.say("B", mode=Mode.FOLLOWUP)
-    assert await told(rig, "/status") == "Working on your message. 1 messages wait."
+    assert await told(rig, "/status") == "Working on your message. 1 message waiting."
     gate.open()
     await rig.ends(2)
     assert await told(chinese, "/status") == "这里没有正在运行的任务。"
@@ -133,7 +133,7 @@ async def test_status_in_a_silence(tmp_path: Path) -> None:
         await rig.say("B")
         gate.open()
         await rig.ends()
-        assert await told(rig, "/status") == "Nothing is running here. 1 messages wait."
+        assert await told(rig, "/status") == "Nothing is running here. 1 message waiting."
 
 
 async def test_help(rig: Rig, chinese: Rig) -> None:

@@ -8,20 +8,27 @@ characters is found. Where SQLite has no full-text search every message is looke
 import json
 import re
 import sqlite3
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from palmclaw.core.codec import decode
-from palmclaw.core.desks import Found, SessionLine
+from palmclaw.core.desks import Charge, Found, SessionLine
 from palmclaw.core.errors import BadArguments
+from palmclaw.core.memory import Sight
 from palmclaw.core.messages import Message, iso, utc_now
-from palmclaw.core.traffic import Address, Inbound
+from palmclaw.core.notes import pieces, share
+from palmclaw.core.traffic import Address, Inbound, Origin
 from palmclaw.storage.database import Database
 from palmclaw.storage.queries import make_session
 
 BATCH = 500
 AROUND = 120
 """Characters shown before and behind the words that were found."""
+CANDIDATES = 100
+"""Messages that hold pieces of a question, among which those are chosen that hold most."""
+DEEPEST = 8
+"""Sub-agents above each other, at most."""
 _CJK = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 _LETTERS = re.compile(r"\w")
 _SAID = ("user", "assistant")
@@ -55,12 +62,33 @@ class ConversationRecords:
 
     async def search(self, words: str, session: str = "", limit: int = 10) -> tuple[Found, ...]:
         """Messages that hold all the words, the newest first. Raises BadArguments when there are none."""
+        return await self._search(words, json.dumps([session] if session else None), limit)
+
+    async def recall(self, words: str, sessions: Collection[str] | None = None, limit: int = 10) -> tuple[Found, ...]:
+        """As `search`, in these sessions (None: in all); where nothing holds all the words, what holds most of them."""
+        places = json.dumps(None if sessions is None else list(sessions))
+        if found := await self._search(words, places, limit):
+            return found
+        wanted = pieces(words)
+        rows = await self.database.run(lambda db: _nearly(db, wanted, places))
+        ranked = sorted(((share(_text(row[3]), wanted), row) for row in rows), key=lambda pair: -pair[0])
+        return tuple(_shown(row, wanted, is_near=True) for held, row in ranked[:limit] if held)
+
+    async def sight(self, session: str, turn: str) -> Sight:
+        """What a turn may see: the owner at home all, in a chat or for others that conversation; a sub-agent the same.
+
+        Memory is the owner's, and nothing for a group or a guest.
+        """
+        return await self.database.run(lambda db: _sight(db, session, turn))
+
+    async def _search(self, words: str, places: str, limit: int) -> tuple[Found, ...]:
+        """`places` are the sessions to be searched, as JSON; null: all of them."""
         asked = words.split()
         if not asked:
             raise BadArguments(("words: say what to look for",))
         while await self.database.run(_index_some):
             pass
-        rows = await self.database.run(lambda db: _found(db, asked, session, limit))
+        rows = await self.database.run(lambda db: _found(db, asked, places, limit))
         return tuple(_shown(row, asked) for row in rows)
 
 
@@ -101,18 +129,30 @@ def _has_index(db: sqlite3.Connection) -> bool:
     return db.execute("SELECT 1 FROM sqlite_master WHERE name='spoken'").fetchone() is not None
 
 
-def _found(db: sqlite3.Connection, asked: list[str], session: str, limit: int) -> list[Any]:
-    phrases = [f'"{_split(word).replace(chr(34), chr(34) * 2)}"' for word in asked if _LETTERS.search(word)]
+def _found(db: sqlite3.Connection, asked: Sequence[str], places: str, limit: int) -> list[Any]:
+    phrases = [_phrase(word) for word in asked if _LETTERS.search(word)]
     if len(phrases) < len(asked) or not _has_index(db):
-        return _looked_through(db, asked, session, limit)
-    named = {"query": " ".join(phrases), "session": session, "limit": limit}
+        return _looked_through(db, asked, places, limit)
+    named = {"query": " ".join(phrases), "places": places, "limit": limit}
     return db.execute(_SEARCH, named).fetchall()
 
 
-def _looked_through(db: sqlite3.Connection, asked: list[str], session: str, limit: int) -> list[Any]:
+def _nearly(db: sqlite3.Connection, wanted: Sequence[str], places: str) -> list[Any]:
+    """Candidates: what holds any of the pieces, the rarest ones first."""
+    if not wanted or not _has_index(db):
+        return []
+    named = {"query": " OR ".join(map(_phrase, wanted)), "places": places, "limit": CANDIDATES}
+    return db.execute(_RANKED, named).fetchall()
+
+
+def _phrase(word: str) -> str:
+    return f'"{_split(word).replace(chr(34), chr(34) * 2)}"'
+
+
+def _looked_through(db: sqlite3.Connection, asked: Sequence[str], places: str, limit: int) -> list[Any]:
     """Every message, the newest first, until enough are found: for signs that are no words, or without an index."""
     found: list[Any] = []
-    for row in db.execute(_ALL, {"session": session}):
+    for row in db.execute(_ALL, {"places": places}):
         text = _text(row[3]).casefold()
         if all(word.casefold() in text for word in asked):
             found.append(row)
@@ -121,15 +161,47 @@ def _looked_through(db: sqlite3.Connection, asked: list[str], session: str, limi
     return found
 
 
-def _shown(row: Any, asked: list[str]) -> Found:
+def _sight(db: sqlite3.Connection, session: str, turn: str) -> Sight:
+    own = [session]
+    for _ in range(DEEPEST):
+        row = db.execute(_BEGUN, (turn,)).fetchone()
+        parent, begun = _charge(row[1]) if row else ("", "")
+        if not parent:
+            inbounds = inbounds_of(row[0]) if row else ()
+            is_owners = bool(inbounds) and all(i.origin is not Origin.OTHER and not i.group for i in inbounds)
+            is_home = is_owners and all(i.address is None for i in inbounds)
+            return Sight(is_owners, None if is_home else tuple(own))
+        own.append(parent)
+        turn = begun
+    return Sight(sessions=tuple(own))
+
+
+def inbounds_of(begun: str) -> tuple[Inbound, ...]:
+    """The messages that a turn was begun with; none where that cannot be read."""
+    try:
+        return tuple(decode(Inbound, each) for each in json.loads(begun))
+    except (ValueError, BadArguments):
+        return ()
+
+
+def _charge(told: str) -> tuple[str, str]:
+    """The session above a sub-agent's, and the turn that began it there."""
+    try:
+        charge = decode(Charge, json.loads(told))
+    except (ValueError, BadArguments):
+        return "", ""
+    return charge.parent, charge.turn
+
+
+def _shown(row: Any, asked: Sequence[str], *, is_near: bool = False) -> Found:
     session, position, role, body = row
-    message = _message(body)
+    message = message_of(body)
     text, folded = message.text, message.text.casefold()
     at_word = max(0, min((p for p in (folded.find(w.casefold()) for w in asked) if p >= 0), default=0))
     start = max(0, at_word - AROUND)
     part = text[start : at_word + 2 * AROUND]
     shown = ("…" if start else "") + part + ("…" if at_word + 2 * AROUND < len(text) else "")
-    return Found(session, position, role, message.at.isoformat(timespec="minutes"), shown, message.tainted)
+    return Found(session, position, role, message.at.isoformat(timespec="minutes"), shown, message.tainted, is_near)
 
 
 def _split(text: str) -> str:
@@ -137,10 +209,11 @@ def _split(text: str) -> str:
 
 
 def _text(body: str) -> str:
-    return _message(body).text
+    return message_of(body).text
 
 
-def _message(body: str) -> Message:
+def message_of(body: str) -> Message:
+    """A stored message; one that cannot be read says nothing."""
     try:
         return decode(Message, json.loads(body))
     except (ValueError, BadArguments):
@@ -161,12 +234,16 @@ SELECT m.session, m.position, m.role, m.body FROM session s
 JOIN message m ON m.session = s.id AND m.position > coalesce((SELECT upto FROM searchable x WHERE x.session=s.id), -1)
 ORDER BY m.session, m.position LIMIT :batch
 """
-_SEARCH = """
+_THERE = "(:places = 'null' OR m.session IN (SELECT value FROM json_each(:places)))"
+_HITS = f"""
 SELECT m.session, m.position, m.role, m.body FROM spoken f
 JOIN message m ON m.session = f.session AND m.position = f.position
-WHERE spoken MATCH :query AND :session IN ('', f.session) ORDER BY json_extract(m.body, '$.at') DESC LIMIT :limit
+WHERE spoken MATCH :query AND {_THERE}
 """
-_ALL = """
-SELECT session, position, role, body FROM message
-WHERE role IN ('user', 'assistant') AND :session IN ('', session) ORDER BY json_extract(body, '$.at') DESC
+_SEARCH = f"{_HITS} ORDER BY json_extract(m.body, '$.at') DESC LIMIT :limit"
+_RANKED = f"{_HITS} ORDER BY f.rank LIMIT :limit"
+_BEGUN = "SELECT t.begun, s.charge FROM turn t JOIN session s ON s.id=t.session WHERE t.id=?"
+_ALL = f"""
+SELECT m.session, m.position, m.role, m.body FROM message m
+WHERE m.role IN ('user', 'assistant') AND {_THERE} ORDER BY json_extract(m.body, '$.at') DESC
 """

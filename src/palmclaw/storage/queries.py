@@ -36,6 +36,10 @@ ORDER BY position
 ANEW = """
 UPDATE session SET since=(SELECT coalesce(max(position) + 1, 0) FROM message WHERE session=:session) WHERE id=:session
 """
+SUMMARY = "SELECT upto, text, tainted, private, trimmed FROM summary WHERE session=:session"
+SUM_UP = """
+INSERT OR REPLACE INTO summary (session, upto, text, tainted, private, trimmed, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
 REFERS = """
 SELECT 1 FROM message WHERE instr(body, :media) UNION ALL
 SELECT 1 FROM inbox WHERE state IN ('waiting', 'summarized') AND instr(body, :media) LIMIT 1

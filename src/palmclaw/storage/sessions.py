@@ -4,13 +4,13 @@ import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, SessionNotFound
 from palmclaw.core.events import Stop, TurnEnded
 from palmclaw.core.messages import Message, Role, Text, iso, utc_now
-from palmclaw.core.ports import Snapshot, Tail
+from palmclaw.core.ports import Snapshot, Summary, Tail
 from palmclaw.core.records import Before, Beginning, Due, OpenTurn, Resume, Superseded
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Fate, Inbound, Outbound
@@ -21,6 +21,7 @@ from palmclaw.storage.database import Database
 from palmclaw.storage.inbox import forget, mark, of_turn
 from palmclaw.storage.outbox import add as post
 
+T = TypeVar("T")
 CACHED_SESSIONS = 8
 CACHED_MESSAGES = 1_000
 
@@ -50,6 +51,7 @@ class Sessions:
     database: Database
     _tails: dict[str, tuple[int, list[Message]]] = field(default_factory=dict)
     _snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    _summaries: dict[str, Summary] = field(default_factory=dict)
 
     async def before(self, session: str) -> Before:
         """What must be known before a turn begins."""
@@ -156,27 +158,44 @@ class Sessions:
         def work(db: sqlite3.Connection) -> None:
             queries.make_session(db, session, at)
             db.execute("DELETE FROM snapshot WHERE session=?", (session,))
+            db.execute("DELETE FROM summary WHERE session=?", (session,))
             db.execute(queries.ANEW, {"session": session})
 
         await self.database.run(work)
-        self._tails.pop(session, None)
-        self._snapshots.pop(session, None)
+        self._forget(session)
 
     async def snapshot(self, session: str) -> Snapshot | None:
         """What the session's requests began with."""
         if session in self._snapshots:
             return self._snapshots[session]
         row = await self.database.run(
-            lambda db: db.execute("SELECT families, system FROM snapshot WHERE session=?", (session,)).fetchone()
+            lambda db: db.execute("SELECT families, system, known FROM snapshot WHERE session=?", (session,)).fetchone()
         )
-        return Snapshot(frozenset(json.loads(row[0])), row[1]) if row else None
+        return Snapshot(frozenset(json.loads(row[0])), *row[1:]) if row else None
 
     async def keep(self, session: str, snapshot: Snapshot) -> None:
         """Replace the session's snapshot."""
         families = json.dumps(sorted(snapshot.families))
-        query = "INSERT OR REPLACE INTO snapshot (session, families, system) VALUES (?, ?, ?)"
-        await self.database.run(lambda db: db.execute(query, (session, families, whole(snapshot.system))))
-        self._snapshots = {session: snapshot, **dict(list(self._snapshots.items())[: CACHED_SESSIONS - 1])}
+        query = "INSERT OR REPLACE INTO snapshot (session, families, system, known) VALUES (?, ?, ?, ?)"
+        row = (session, families, whole(snapshot.system), whole(snapshot.known))
+        await self.database.run(lambda db: db.execute(query, row))
+        self._snapshots = _newest(self._snapshots, session, snapshot)
+
+    async def summary(self, session: str) -> Summary:
+        """What requests show of the session's older part; nothing yet where nothing was summed up."""
+        if session not in self._summaries:
+            named = {"session": session}
+            row = await self.database.run(lambda db: db.execute(queries.SUMMARY, named).fetchone())
+            found = Summary(row[0], row[1], bool(row[2]), bool(row[3]), row[4]) if row else Summary()
+            self._summaries = _newest(self._summaries, session, found)
+        return self._summaries[session]
+
+    async def sum_up(self, session: str, summary: Summary) -> None:
+        """Replace the session's summary."""
+        row = (session, summary.upto, whole(summary.text), summary.tainted, summary.private, summary.trimmed)
+        at = iso(utc_now())
+        await self.database.run(lambda db: db.execute(queries.SUM_UP, (*row, at)))
+        self._summaries = _newest(self._summaries, session, summary)
 
     async def all(self, session: str) -> tuple[Message, ...]:
         """Every message of a session, for export and show. Raises SessionNotFound."""
@@ -212,8 +231,7 @@ class Sessions:
             return forget(db, session)
 
         waited = await self.database.run(work)
-        self._tails.pop(session, None)
-        self._snapshots.pop(session, None)
+        self._forget(session)
         return waited
 
     async def open_turns(self, session: str = "") -> tuple[OpenTurn, ...]:
@@ -234,6 +252,10 @@ class Sessions:
 
         return tuple(await self.database.run(work))
 
+    def _forget(self, session: str) -> None:
+        for remembered in (self._tails, self._snapshots, self._summaries):
+            remembered.pop(session, None)
+
     def _remember(self, session: str, position: int, message: Message) -> None:
         cached = self._tails.get(session)
         if cached is None:
@@ -252,6 +274,12 @@ class Sessions:
         while len(self._tails) >= CACHED_SESSIONS:
             self._tails.pop(next(iter(self._tails)))
         self._tails[session] = tail
+
+
+def _newest(remembered: dict[str, T], session: str, value: T) -> dict[str, T]:
+    """What is remembered of a few sessions, this one first."""
+    others = [(name, kept) for name, kept in remembered.items() if name != session]
+    return {session: value, **dict(others[: CACHED_SESSIONS - 1])}
 
 
 def _append(db: sqlite3.Connection, session: str, turn: str, message: Message, at: str) -> int:
