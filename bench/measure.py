@@ -61,6 +61,7 @@ def service(folder: Path, answers: list[dict[str, Any]], *, repeat: bool = False
     script.write_text(json.dumps(answers))
     record.unlink(missing_ok=True)
     argv = [sys.executable, "-m", SERVER, "--script", str(script), "--record", str(record), "--seconds", "600"]
+    argv.append("--sums-up")
     with subprocess.Popen(argv + ["--repeat"] * repeat, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None
         try:

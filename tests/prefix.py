@@ -27,7 +27,7 @@ from palmclaw.core.traffic import Inbound
 from palmclaw.kits import Kit
 from palmclaw.runtime.turns import Turns, Work
 from palmclaw.storage.sessions import Sessions
-from tests.servers.chat_server import Answer, Asked, ChatServer
+from tests.servers.chat_server import SUMMARY, Answer, Asked, ChatServer
 
 PROTOCOLS = ("openai_chat", "openai_responses", "anthropic")
 MARK = b',"cache_control":{"type":"ephemeral"}'
@@ -87,7 +87,7 @@ class Rewritten(app.App):
 
     def context(self, sessions: Sessions, facts: ModelFacts | None = None, kit: Kit | None = None) -> SessionContext:
         """As ever, with more in the policy."""
-        return replace(app.App.context(self, sessions, facts, kit), policy=f"{app.policy()}\n{CHANGED}")
+        return replace(app.App.context(self, sessions, facts, kit), policy=f"{app.prompt('AGENT')}\n{CHANGED}")
 
 
 @dataclass(slots=True)
@@ -201,9 +201,9 @@ async def told(protocol: str, home: Path) -> Story:
 
 async def _interrupted(story: Story, turns: Turns) -> None:
     """In the middle of a sentence, and while tools run."""
-    await story.say(turns, "Tell me everything", Kind.TURN, SLOW, stop=events.TextDelta)
+    await story.say(turns, "A poem about rivers", Kind.TURN, SLOW, stop=events.TextDelta)
     await story.say(turns, "Shorter, please", Kind.INTERRUPTED, "It is fine.")
-    await story.say(turns, "Look again", Kind.TURN, STORAGE, stop=events.ToolStarted)
+    await story.say(turns, "Look at the battery", Kind.TURN, STORAGE, stop=events.ToolStarted)
     await story.say(turns, "Well?", Kind.INTERRUPTED, VOLUME, "As before.")
 
 
@@ -211,12 +211,12 @@ async def _another_model(story: Story, turns: Turns) -> None:
     """There is nothing before the first request to it; afterwards each model goes on from where it was."""
     await story.say(turns, "What do you say?", Kind.MODEL, BATTERY, "The same.", model="other/o")
     await story.say(turns, "And you?", Kind.MODEL, VOLUME, "Me too.")
-    await story.say(turns, "You again", Kind.MODEL, STORAGE, "As I said.", model="other/o")
+    await story.say(turns, "And the others?", Kind.MODEL, STORAGE, "As I said.", model="other/o")
     await story.say(turns, "And now?", Kind.MODEL, "Nothing new.")
 
 
 async def _breaks(story: Story, turns: Turns) -> None:
-    await story.say(turns, "Text Mei Lin that I am late", Kind.FAMILY, VOLUME, "Shall I?")
+    await story.say(turns, "Pair the bluetooth speaker", Kind.FAMILY, VOLUME, "Shall I?")
     await story.say(turns, "No, never mind", Kind.TURN, MORE, VOLUME, "As you like.")
     await story.say(turns, "One", Kind.TURN, BATTERY, "One.")
     for text in ("Two", "Three", "Four"):
@@ -224,13 +224,13 @@ async def _breaks(story: Story, turns: Turns) -> None:
 
 
 WINDOW = 10
-STEPS = (6, 9, 11, 14)
+STEPS = (6, 9, 12, 15)
 """The turns at which the beginning of ten messages moves: by five, back to where a turn begins."""
 
 
 async def windowed(protocol: str, home: Path) -> Story:
     """Fifteen short turns under a small window; a turn of one round adds two messages."""
-    async with ChatServer() as server:
+    async with ChatServer(summary=SUMMARY) as server:
         story = Story(protocol, home, server, "window")
         async with story.running(messages=WINDOW) as turns:
             for turn in range(1, 16):

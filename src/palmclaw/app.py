@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from palmclaw.agent.context import ModelFacts, SessionContext
 from palmclaw.config import Settings
 from palmclaw.core.channels import Channel
 from palmclaw.core.errors import ConfigError, StorageError
+from palmclaw.core.families import configured, gone, unbarred, without
 from palmclaw.core.plugin import Kind, Parts
 from palmclaw.core.tools import Module
 from palmclaw.guard.workspace import Workspace
@@ -25,9 +25,13 @@ from palmclaw.services import Services
 from palmclaw.storage.database import Database
 from palmclaw.storage.findings import FindingsFile
 from palmclaw.storage.ledger import RequestLedger
+from palmclaw.storage.machine import ThisMachine
 from palmclaw.storage.media import MediaFolder
 from palmclaw.storage.sessions import Sessions
+from palmclaw.storage.skills import SkillFolders
+from palmclaw.storage.templates import Templates
 
+PROMPTS = Path(__file__).parent / "prompts"
 GRACE = 5.0
 """Seconds that running turns have when the gateway ends."""
 
@@ -54,16 +58,18 @@ class App:
     outside: Mapping[str, Path] = field(default_factory=dict)
     own: Mapping[str, Path] = field(default_factory=dict)
     opening: Callable[[Path], Database] = Database
+    barred: frozenset[str] = frozenset()
     kits: Kits = field(init=False)
+    templates: Templates = field(init=False)
     _services: Services | None = field(default=None)
     _models: Models | None = field(default=None)
+    _skills: SkillFolders | None = field(default=None)
 
     def __post_init__(self) -> None:
+        self.templates = Templates(PROMPTS, self.home.root)
         policies = config.policies(self.settings.agents, self.home)
-        disabled = self.settings.tools.disabled
-        self.kits = Kits(
-            self.tools, self.modules, policy(), self.settings.agents, policies, disabled, self.settings.subagents
-        )
+        disabled = (*self.settings.tools.disabled, *sorted(self.barred))
+        self.kits = Kits(self.tools, self.modules, self.settings.agents, policies, disabled, self.settings.subagents)
 
     @property
     def sessions(self) -> Sessions:
@@ -72,6 +78,18 @@ class App:
     @property
     def ledger(self) -> RequestLedger:
         return RequestLedger(self.database, MachineClock())  # money is spent in the machine's own days
+
+    @property
+    def skills(self) -> SkillFolders:
+        """The skills that there are; a look costs little while nothing changes."""
+        if self._skills is None:
+            self._skills = SkillFolders(self.home, ThisMachine(self.environ, self.device), self._place)
+        return self._skills
+
+    def _place(self, session: str) -> Path | None:
+        """The folder of a session's files, if it is there."""
+        place = self.own.get(self.kits.agent_of(session)) or self.home.workspace(session)
+        return place if place.is_dir() else None
 
     @property
     def services(self) -> Services:
@@ -94,10 +112,10 @@ class App:
     def context(self, sessions: Sessions, facts: ModelFacts | None = None, kit: Kit | None = None) -> SessionContext:
         """What a session's requests are built from; `facts` of other models than the ones that will be asked."""
         media, kit = MediaFolder(self.home.media), kit or self.kits.of("")
+        policy, own = kit.policy or self.templates.policy(kit.name), facts or self.models()
         return SessionContext(
-            kit.policy, sessions, sessions, media, facts or self.models(), kit.routes, kit.tools, kit.modules,
-            self.settings.limits,
-        )  # fmt: skip
+            policy, sessions, sessions, media, own, kit.routes, kit.tools, kit.modules, self.settings.limits
+        )
 
     def workspace(self, session: str) -> Workspace:
         """The folders that a session's file tools may reach, made if they are not there."""
@@ -142,17 +160,20 @@ def assembled(environ: Mapping[str, str], *, device: str = "", readonly: bool = 
     table = {k: v for k, v in settings.device.items() if k != "name"}
     phone = plugins.build(Kind.DEVICE, device or settings.device_name, table, parts)
     tools, modules = plugins.tools()
-    offered = _without_disabled(settings, tools, modules)
+    families = configured(modules, settings.modules, tools)
+    barred = gone(families, settings.modules)
+    offered = _without_disabled(settings, tools, families)
     database, outside = Database(home.database, readonly), config.outside(settings.files.outside, home)
     own = config.workspaces(settings.agents, home)
-    app = App(home, settings, environ, phone, _described(tools, offered), offered, database, outside, own)
+    described = _described(tools, offered)
+    app = App(home, settings, environ, phone, described, offered, database, outside, own, barred=barred)
     app.kits.check()
     return app
 
 
-def policy() -> str:
-    """The text that every request begins with."""
-    return (files("palmclaw") / "prompts" / "AGENT.md").read_text("utf-8").strip()
+def prompt(name: str) -> str:
+    """A text for the model that is nobody's to change."""
+    return (PROMPTS / f"{name}.md").read_text("utf-8").strip()
 
 
 def _described(tools: plugins.Tools, modules: dict[str, Module]) -> plugins.Tools:
@@ -164,9 +185,8 @@ def _described(tools: plugins.Tools, modules: dict[str, Module]) -> plugins.Tool
 
 
 def _without_disabled(settings: Settings, tools: plugins.Tools, modules: dict[str, Module]) -> dict[str, Module]:
-    """The families without what the owner has switched off; a family with nothing left is not there at all."""
+    """The families without what the owner has switched off."""
     off = set(settings.tools.disabled)
     if unknown := sorted(off - set(tools)):
         raise ConfigError("tools.disabled", f"there is no tool named {', '.join(unknown)}", "palmclaw tools")
-    left = {n: replace(m, tools=tuple(t for t in m.tools if t not in off)) for n, m in modules.items()}
-    return {name: module for name, module in left.items() if module.tools}
+    return without(unbarred(modules, settings.modules), off)

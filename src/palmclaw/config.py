@@ -13,6 +13,7 @@ from palmclaw.core.channels import DeliverySettings
 from palmclaw.core.codec import decode
 from palmclaw.core.desks import CrewLimits
 from palmclaw.core.errors import BadArguments, ConfigError, StorageError
+from palmclaw.core.families import ModuleSettings
 from palmclaw.core.limits import Limits
 from palmclaw.core.schema import plan_of
 from palmclaw.core.traffic import QueueChange, QueueSettings
@@ -75,7 +76,7 @@ class Settings:
     """The whole configuration. `provider` and `device` are decoded by the extension they name.
 
     `services` are further model services by name; `keys` come from the file of keys, by the table they belong to;
-    `agents` and `channels` go by name.
+    `agents`, `channels` and `modules` go by name.
     """
 
     provider: dict[str, Any] = field(default_factory=dict)
@@ -89,6 +90,7 @@ class Settings:
     channels: dict[str, ChannelSettings] = field(default_factory=dict)
     agents: dict[str, AgentSettings] = field(default_factory=dict)
     subagents: CrewLimits = CrewLimits()
+    modules: dict[str, ModuleSettings] = field(default_factory=dict)
     keys: dict[str, StoredKey] = field(default_factory=dict, repr=False)
 
     @property

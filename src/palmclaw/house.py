@@ -7,25 +7,31 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from palmclaw.agent.briefing import Briefing
+from palmclaw.agent.compaction import Compaction
+from palmclaw.agent.consolidation import Consolidation
 from palmclaw.agent.context import stamped
 from palmclaw.agent.toolbox import Ports
-from palmclaw.app import App
+from palmclaw.app import App, prompt
 from palmclaw.core.channels import Channel
 from palmclaw.core.desks import CONVERSATIONS, CREW
 from palmclaw.core.device import DEVICE
 from palmclaw.core.errors import StorageError
 from palmclaw.core.events import Answer, ApprovalAnswered, ApprovalAsked, Happening, TurnEnded
-from palmclaw.core.messages import Message, utc_now
+from palmclaw.core.memory import MEMORY, RECALL
+from palmclaw.core.messages import Message, Stamp, utc_now
 from palmclaw.core.ports import CLOCK, LIMITS, ROUTES
 from palmclaw.core.records import OpenTurn
 from palmclaw.core.session import JOINED
+from palmclaw.core.skill import SKILLS
 from palmclaw.core.tools import Service
-from palmclaw.core.traffic import Address, Inbound, Origin, Outbound, Receipt
+from palmclaw.core.traffic import SUBAGENT, Address, Inbound, Origin, Outbound, Receipt
 from palmclaw.guard.marks import MARKS, Marks
 from palmclaw.guard.processes import PROCESSES, Processes
 from palmclaw.guard.workspace import TRASH, WORKSPACE, Workspace
 from palmclaw.kits import Bench, Kit
 from palmclaw.runtime.approvals import Desk
+from palmclaw.runtime.background import Background
 from palmclaw.runtime.bindings import agent_for, session_for
 from palmclaw.runtime.conversations import SpokenHere
 from palmclaw.runtime.feed import Feed
@@ -46,6 +52,8 @@ from palmclaw.storage.journal import Approvals, CallJournal
 from palmclaw.storage.lock import SERVING, HomeLock
 from palmclaw.storage.logfile import LogFile
 from palmclaw.storage.media import MediaFolder
+from palmclaw.storage.memory import KeptMemory
+from palmclaw.storage.memory_file import MemoryFile
 from palmclaw.storage.outbox import Outbox
 from palmclaw.storage.questions import Questions
 from palmclaw.storage.sessions import Sessions
@@ -140,6 +148,11 @@ class Rooms:
         self._delivery: Delivery | None = None
         self.words = Words(language(app.environ))
         self.reception: Reception | None = None
+        models, keeping = app.models(), app.settings.limits.memory_messages
+        self.memory = KeptMemory(MemoryFile(app.home.memory, app.templates.seed()), app.database, app.device)
+        self.consolidation = Consolidation(models, models, self.memory, self.memory, keeping)
+        self.compaction = Compaction(models, self.sessions, prompt("SUMMARY"), self.consolidation.flush)
+        self.briefing = Briefing(self.sessions, self.sessions, self.memory, app.skills)
         self.crew: Subagents
         self.bench: Bench
 
@@ -149,30 +162,33 @@ class Rooms:
         grants, inbox, journal, processes = Approvals(database), Inbox(database), CallJournal(database), Processes()
         stack.push_async_callback(processes.close)
         desk = Desk(Questions(database), limits.approval_seconds, self.anybody)
-        marks, desks = Marks(app.home.marks), dict[Service[Any], Any]()
+        marks, records = Marks(app.home.marks), ConversationRecords(database)
+        desks: dict[Service[Any], Any] = {MEMORY: self.memory, RECALL: records, SKILLS: app.skills}
 
         def granted(kit: Kit, workspace: Workspace) -> dict[Service[Any], Any]:
             return {**_granted(app, kit, workspace), MARKS: marks, PROCESSES: processes, **desks}
 
         ports = Ports(desk, grants, app.device, journal)
         bench = Bench(app.kits, limits, ports, app.models(), self.sessions, app, granted)
-        model = str(app.services.chosen(""))
-        self.bench = bench
-        turns = Turns(self.sessions, journal, app.device, bench.agent, model, bench.default, self.sorry)
+        bench.compaction, bench.briefing = self.compaction, self.briefing
+        self.bench, model = bench, str(app.services.chosen(""))
+        turns = Turns(self.sessions, journal, app.device, bench.agent, model, bench.default, self.sorry, self.brief)
         house = House(turns, Slots(limits.turns), self.publish, self.voice, self.entry, self.over)
         lanes = Lanes(house, inbox, app.settings.queue)
         desk.while_asking = lanes.lent
         stores = Stores(self.sessions, inbox, MediaFolder(app.home.media), grants)
-        orders = Orders(self.words, self.model)
+        orders = Orders(self.words, self.model, bench)
         made = Gateway(stores, turns, lanes, self.feed, desk, orders, reply=self.reply)
         made.outbox, made.exactly = Outbox(database).counts, app.exactly
         self.crew = Subagents(CrewRecords(database), self.sessions, app.kits.limits, made.take, made.enter)
         bench.charge = self.crew.charge
-        store = ConversationRecords(database)
         desks[CREW] = self.crew
         desks[CONVERSATIONS] = SpokenHere(
-            store, self.sessions, lanes, lambda: self.delivery, self.publish, self.session_of
+            records, self.sessions, lanes, lambda: self.delivery, self.publish, self.session_of
         )
+        self.background = Background(self.consolidation, self.asked, lambda session: lanes.get(session) is None)
+        made.quiet = self.background.begins
+        stack.push_async_callback(self.background.close)
         stack.push_async_callback(made.close)
         return made
 
@@ -245,11 +261,24 @@ class Rooms:
     async def over(self, work: Work, ended: TurnEnded) -> None:
         """A turn has come to its end."""
         await self.crew.over(work, ended)
+        self.background.over(work, ended)
+
+    async def brief(self, work: Work) -> Sequence[Stamp]:
+        """What the model is told beside the words of a new message; nothing goes on in the background any more."""
+        await self.background.begins(work.session)
+        if work.session.startswith(SUBAGENT):
+            return ()
+        said = [i.text for i in work.inbounds if i.origin is not Origin.OTHER and not i.is_report]
+        knows = all(i.origin is not Origin.OTHER and not i.group for i in work.inbounds)
+        return await self.briefing.news(work.session, said, knows=knows)
+
+    async def asked(self, session: str) -> str:
+        """The model that a session's next message goes to, as it is written."""
+        return await self.sessions.model(session) or await self.bench.default(session)
 
     async def model(self, session: str) -> str:
-        """The model that a session's next message goes to, in words."""
-        chosen = await self.sessions.model(session) or await self.bench.default(session)
-        return str(self.app.services.chosen(chosen))
+        """The same in words."""
+        return str(self.app.services.chosen(await self.asked(session)))
 
 
 def _granted(app: App, kit: Kit, workspace: Workspace) -> dict[Service[Any], Any]:

@@ -2,14 +2,20 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from secrets import token_hex
 from typing import Any, Protocol
 
-from palmclaw.agent.context import ModelFacts, SessionContext
+from palmclaw.agent.briefing import Briefing
+from palmclaw.agent.compaction import Compaction
+from palmclaw.agent.context import Contents, ModelFacts, SessionContext
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.agent.toolbox import Ports, Toolbox
+from palmclaw.agent.turn import Turn
 from palmclaw.core.desks import Charge, CrewLimits
 from palmclaw.core.errors import ConfigError
+from palmclaw.core.events import Compacted
+from palmclaw.core.families import without
 from palmclaw.core.limits import Limits
 from palmclaw.core.ports import Provider
 from palmclaw.core.tools import Module, Service, Tool
@@ -23,14 +29,15 @@ CHARGED = "charge"
 
 @dataclass(frozen=True, slots=True)
 class Kit:
-    """The tools that an agent may be offered, by family."""
+    """The tools that an agent may be offered, by family; without a `policy` of its own it has the templates'."""
 
-    policy: str
     tools: Mapping[str, Tool]
     modules: Mapping[str, Module]
     routes: ModuleRoutes
     disabled: tuple[str, ...] = ()
     model: str = ""
+    name: str = ""
+    policy: str = ""
 
 
 @dataclass(slots=True)
@@ -39,7 +46,6 @@ class Kits:
 
     tools: Mapping[str, Tool]
     modules: Mapping[str, Module]
-    policy: str
     agents: Mapping[str, AgentSettings] = field(default_factory=dict)
     policies: Mapping[str, str] = field(default_factory=dict)
     disabled: tuple[str, ...] = ()
@@ -67,8 +73,9 @@ class Kits:
             off = {*self.disabled, *settings.disabled}
             if settings.tools:
                 off |= self.tools.keys() - set(settings.tools)
-            policy = self.policies.get(name, self.policy)
-            self._made[name] = self._kit(self._without(off), policy, tuple(sorted(off)), settings.model)
+            policy = self.policies.get(name, "")
+            kit = Kit(self.tools, {}, ModuleRoutes({}, self.tools), (), settings.model, name, policy)
+            self._made[name] = self._with(kit, without(self.modules, off), tuple(sorted(off)))
         return self._made[name]
 
     def charged(self, charge: Charge, name: str) -> Kit:
@@ -78,11 +85,11 @@ class Kits:
         if charge.depth < self.limits.depth:
             never -= {"spawn"} - set(whole.disabled)
         if not charge.tools:
-            return self._kit(self._without(never), whole.policy, tuple(sorted(never)), whole.model)
+            return self._with(whole, without(self.modules, never), tuple(sorted(never)))
         given = tuple(sorted(t for t in charge.tools if t in self.tools and t not in never))
         off = tuple(sorted(self.tools.keys() - set(given)))
         family = {CHARGED: Module(CHARGED, "", always=True, tools=given)}
-        return self._kit(family, whole.policy, off, whole.model)
+        return self._with(whole, family, off)
 
     def check(self) -> None:
         """Whether every tool that an agent names is there. Raises ConfigError."""
@@ -93,12 +100,8 @@ class Kits:
                         f"agents.{name}.{key}", f"there is no tool named {', '.join(unknown)}", "palmclaw tools"
                     )
 
-    def _without(self, off: set[str]) -> dict[str, Module]:
-        left = {n: replace(m, tools=tuple(t for t in m.tools if t not in off)) for n, m in self.modules.items()}
-        return {name: module for name, module in left.items() if module.tools}
-
-    def _kit(self, modules: Mapping[str, Module], policy: str, disabled: tuple[str, ...], model: str) -> Kit:
-        return Kit(policy, self.tools, modules, ModuleRoutes(modules, self.tools), disabled, model)
+    def _with(self, kit: Kit, modules: Mapping[str, Module], disabled: tuple[str, ...]) -> Kit:
+        return replace(kit, modules=modules, routes=ModuleRoutes(modules, self.tools), disabled=disabled)
 
 
 class Places(Protocol):
@@ -125,6 +128,8 @@ class Bench:
     places: Places
     granted: Callable[[Kit, Workspace], Mapping[Service[Any], Any]]
     charge: Callable[[str], Awaitable[Charge | None]] = _nobodys
+    compaction: Compaction | None = None
+    briefing: Briefing | None = None
 
     async def agent(self, work: Work) -> Agent:
         """The agent that does this work; a sub-agent has the folders of the session that began it."""
@@ -138,7 +143,29 @@ class Bench:
         limits = replace(self.limits, rounds=min(charge.rounds, self.limits.rounds)) if charge else self.limits
         workspace = self.places.workspace(root)
         toolbox = Toolbox(kit.tools, workspace, self.ports, limits, self.granted(kit, workspace), kit.disabled)
-        return Agent(self.provider, self.places.context(self.log, kit=kit), toolbox, limits)
+        return Agent(self.provider, self._context(kit), toolbox, limits, self.compaction)
+
+    async def compact(self, session: str, focus: str = "") -> Compacted | None:
+        """Sum up all but the newest turn of a session that is at rest; None: there is nothing else.
+
+        Raises Refused, ProviderError.
+        """
+        turn, context = await self._looking(session)
+        crowd = await context.crowd(turn, all_of_it=True)
+        return await self.compaction.sum_up(turn, crowd, focus) if crowd and self.compaction else None
+
+    async def contents(self, session: str) -> Contents:
+        """What the next request of a session would hold."""
+        turn, context = await self._looking(session)
+        return await context.contents(session, turn.model)
+
+    async def _looking(self, session: str) -> tuple[Turn, SessionContext]:
+        model = await self.log.model(session) or await self.default(session)
+        kit = self.kits.of(self.kits.agent_of(session))
+        return Turn(session, f"look-{token_hex(4)}", model=model), self._context(kit)
+
+    def _context(self, kit: Kit) -> SessionContext:
+        return replace(self.places.context(self.log, kit=kit), briefing=self.briefing)
 
     async def default(self, session: str) -> str:
         """The model of the agent whose session this is, or whose sub-agent's; empty: the configured one."""

@@ -59,6 +59,22 @@ class Home:
         return self.root / "media"
 
     @property
+    def memory(self) -> Path:
+        return self.root / "memory" / "MEMORY.md"
+
+    @property
+    def skills(self) -> Path:
+        return self.root / "skills"
+
+    @property
+    def skill_state(self) -> Path:
+        return self.root / "skills.json"
+
+    @property
+    def skill_cache(self) -> Path:
+        return self.root / "skills-read.json"
+
+    @property
     def findings(self) -> Path:
         return self.root / "findings.json"
 

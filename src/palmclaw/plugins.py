@@ -2,7 +2,7 @@
 
 Our own tool files are listed in `tools/index.json` with a digest each, so that a family is imported only when it is
 needed; a file that the index does not know, or knows otherwise, is simply imported. `python -m palmclaw.plugins`
-writes the index.
+writes the index, and the one of the built-in skills.
 """
 
 import hashlib
@@ -20,9 +20,11 @@ from typing import Any
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, ConfigError
+from palmclaw.core.keywords import listed
 from palmclaw.core.plugin import Kind, Parts, Plugin
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Module, Tool
+from palmclaw.storage import skill_shelf
 
 log = logging.getLogger(__name__)
 COMMON = frozenset(
@@ -143,11 +145,23 @@ def _indexed() -> dict[str, Family]:
 
 def _digest(name: str) -> str:
     file = INDEX.with_name(f"{name}.py")
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if file.exists() else ""
+    words = INDEX.parent / "words" / f"{name}.txt"
+    parts = [part.read_bytes() for part in (file, words) if part.exists()]
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:16] if file.exists() else ""
 
 
 def _with_tools(module: Module, file: ModuleType) -> Module:
-    return replace(module, tools=tuple(sorted(t.name for t in _of(file, Tool).values() if t.module == module.name)))
+    """With its tools, and with the words of the text beside its file."""
+    path = Path(file.__file__ or "")
+    beside = path.parent / "words" / f"{path.stem}.txt"
+    keywords, _, hints = (beside.read_text("utf-8") if beside.exists() else "").partition("\nhints:\n")
+    tools = tuple(sorted(t.name for t in _of(file, Tool).values() if t.module == module.name))
+    return replace(
+        module,
+        tools=tools,
+        keywords=tuple(dict.fromkeys((*module.keywords, *listed(keywords)))),
+        hints=(*module.hints, *listed(hints)),
+    )
 
 
 def _of(file: ModuleType, kind: type[Any]) -> dict[str, Any]:
@@ -197,3 +211,4 @@ def _entry_files() -> Iterator[Path]:
 
 if __name__ == "__main__":
     INDEX.write_text(index(), "utf-8")
+    (skill_shelf.BUILTIN / skill_shelf.INDEX).write_text(skill_shelf.index(), "utf-8")

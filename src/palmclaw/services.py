@@ -143,6 +143,11 @@ class Services:
         priced = self._priced(choice)
         return catalog.cost(priced, usage) if priced else None
 
+    def window(self, choice: Choice) -> int:
+        """Tokens of a request and its answer together, where the catalogue or the owner says."""
+        priced = self._priced(choice)
+        return priced.window if priced else 0
+
     def takes(self, choice: Choice) -> frozenset[str]:
         """The media types that a model may be sent; a model that nobody knows is tried with images."""
         settled, known = self.settled(choice.service), self._known(choice)

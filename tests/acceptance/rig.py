@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from palmclaw.agent.context import SessionContext, stamped
+from palmclaw.agent.compaction import Compaction
+from palmclaw.agent.context import Contents, SessionContext, stamped
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.agent.toolbox import Ports, Toolbox
+from palmclaw.agent.turn import Turn
 from palmclaw.core.desks import CREW, Charge, CrewLimits
 from palmclaw.core.errors import ConfigError
-from palmclaw.core.events import Happening, Signal, Taken, TextDelta, TurnEnded, TurnStarted
+from palmclaw.core.events import Compacted, Happening, Signal, Taken, TextDelta, TurnEnded, TurnStarted
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Message, Role, Text, ToolCall, Usage
 from palmclaw.core.ports import Delta, Provider, Reply, Request
@@ -182,7 +184,7 @@ class Say:
 class Model:
     """Answers each session's requests from its script; by default it says “ok”. Remembers every request.
 
-    A script may also be of whatever session began with these words.
+    A script may also be of whatever session began with these words, or of requests with this purpose.
     """
 
     local = False
@@ -197,7 +199,8 @@ class Model:
 
     async def stream(self, request: Request) -> AsyncIterator[Delta]:
         self.requests.append(request)
-        script = self.scripts.get(request.session) or self.scripts.get(request.messages[0].text) or [Say("ok")]
+        names = (request.purpose, request.session, request.messages[0].text)
+        script = next((found for name in names if (found := self.scripts.get(name))), [Say("ok")])
         say = script.pop(0)
         if say.before:
             yield TextDelta(say.before)
@@ -219,6 +222,22 @@ class Named:
     """Which one, so that two calls differ."""
 
     name: str = ""
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Implements the port of that name over the one context of a rig."""
+
+    context: SessionContext
+    compaction: Compaction
+
+    async def compact(self, session: str, focus: str = "") -> Compacted | None:
+        turn = Turn(session, "look", model="m")
+        crowd = await self.context.crowd(turn, all_of_it=True)
+        return await self.compaction.sum_up(turn, crowd, focus) if crowd else None
+
+    async def contents(self, session: str) -> Contents:
+        return await self.context.contents(session, "m")
 
 
 @dataclass(repr=False)
@@ -400,6 +419,7 @@ async def rigged(
     crew: CrewLimits = CrewLimits(depth=2),
     language: str = "en",
     fatal: Callable[[str, bool], bool] | None = None,
+    window: int = 0,
 ) -> AsyncIterator[Rig]:
     """A runtime over the database of `folder`, until the block is left: then it is closed in good order.
 
@@ -413,10 +433,12 @@ async def rigged(
     services: dict[Service[Any], Any] = {PROCESSES: processes}
     asked = provider or model
 
+    compaction = Compaction(asked, sessions, "sum up")
+
     async def agent(work: Work) -> Agent:
         for gate in tuple(preparing):
             await gate.wait()
-        return Agent(asked, context, toolbox, limits)
+        return Agent(asked, context, toolbox, limits, compaction)
 
     async def over(work: Work, ended: TurnEnded) -> None:
         await subagents.over(work, ended)
@@ -438,7 +460,7 @@ async def rigged(
     ports = Ports(desk, Approvals(database), PhonePermissions(), journal)
     media = MediaFolder(folder / "media")
     context = SessionContext(
-        "policy", sessions, sessions, media, Facts(), ModuleRoutes(modules, offered), offered, modules, limits
+        "policy", sessions, sessions, media, Facts(window), ModuleRoutes(modules, offered), offered, modules, limits
     )
     toolbox = Toolbox(offered, Workspace({"session": folder, "shared": folder}), ports, limits, services)
     turns = Turns(sessions, journal, Clock(), agent)
@@ -448,7 +470,7 @@ async def rigged(
         house = replace(house, sleep=pace.sleep, now=pace.now)
     lanes = Lanes(house, Inbox(database), QueueRules(queue, channels or {}))
     desk.while_asking = lanes.lent
-    orders = Orders(Words(language), uses)
+    orders = Orders(Words(language), uses, Windows(context, compaction))
     gateway = Gateway(Stores(sessions, Inbox(database), media, Approvals(database)), turns, lanes, feed, desk, orders)
     gateway.exactly = exactly
 

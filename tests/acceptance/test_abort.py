@@ -162,7 +162,7 @@ async def test_a05_what_waits_is_taken_away_before_the_turn_is_ended(tmp_path: P
         b, c = await rig.say("B"), await rig.say("C")
         stop = await rig.say("stop!")
         await rig.calm()
-        assert stop.text == "Stopped. 2 waiting messages were taken away."
+        assert stop.text == "Stopped. 2 waiting messages taken away."
         assert rig.turns() == [(a.id,)]
         assert rig.fates() == {
             a.id: ["waiting", "started"],
@@ -250,7 +250,7 @@ async def test_a06_sub_agents_and_theirs_stop_too(tmp_path: Path, slots: int) ->
         more = await rig.say("more", child)
         receipt = await rig.say("/stop")
         await rig.calm()
-        assert receipt.text == "Stopped. 2 sub-agents were stopped."
+        assert receipt.text == "Stopped. 2 sub-agents stopped."
         assert rig.stops() == rig.stops(child) == ["stopped"]
         assert rig.stops(grandchild) == (["stopped"] if slots == 3 else [])
         assert rig.fates(child)[more.id] == ["waiting", "cancelled"]
@@ -354,7 +354,7 @@ async def test_a10_a_stop_where_nothing_runs_says_so_and_takes_away_what_waits(t
         b = await rig.say("B")
         gate.open()
         await rig.ends()
-        assert (await rig.say("/stop")).text == "Nothing is running. 1 waiting messages were taken away."
+        assert (await rig.say("/stop")).text == "Nothing is running. 1 waiting message taken away."
         await pace.forward(60)
         await rig.calm()
         assert rig.fates()[b.id] == ["waiting", "cancelled"]
@@ -477,6 +477,9 @@ class Offered:
 
     def takes(self, choice: Choice) -> frozenset[str]:
         return frozenset()
+
+    def window(self, choice: Choice) -> int:
+        return 0
 
     def prices(self, choice: Choice) -> Prices | None:
         return None

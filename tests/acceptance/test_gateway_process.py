@@ -133,7 +133,7 @@ async def test_an_end_in_good_order_lets_the_turn_finish_and_its_listeners_hear_
         "",
         ["Ending: no new messages; running turns have a few seconds. Once more ends at once.", "Ended."],
     )
-    assert sorted(p.name for p in made.home.root.iterdir()) == ["lock"]
+    assert sorted(p.name for p in made.home.root.iterdir()) == ["lock", "palmclaw.log"]
 
 
 async def test_the_second_signal_ends_it_at_once(made: Gateways) -> None:

@@ -175,7 +175,7 @@ async def test_q08_a_parked_message_is_cancelled_by_a_stop(tmp_path: Path) -> No
         b = await rig.say("B", mode=Mode.STEER)
         stop = await rig.say("/stop")
         await rig.ends()
-        assert stop.text == "Stopped. 1 waiting messages were taken away."
+        assert stop.text == "Stopped. 1 waiting message taken away."
         assert await rig.said() == [("user", "A"), ("note", "Stopped by you.")]
         assert rig.turns() == [(a.receipt.id,)]
         assert rig.fates()[b.id] == ["waiting", "cancelled"]
@@ -848,7 +848,7 @@ async def test_q42_every_message_has_one_visible_fate(tmp_path: Path) -> None:
         twice = await rig.say("twice", external_id="x1", queue=QueueChange(cap=9))
         again = await rig.say("twice", external_id="x1", queue=QueueChange(cap=9))
         assert again == twice == Receipt(twice.id, HERE, Fate.WAITING, 4)
-        assert answered.text == "Working on your message. 3 messages wait."
+        assert answered.text == "Working on your message. 3 messages waiting."
         assert [r.position for r in (steered, queued, merged, dropped, cancelled)] == [1, 2, 3, 0, 4]
         a.gate.open()
         await rig.ends(2)

@@ -6,17 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from palmclaw.agent.context import MEDIA_BYTES, SessionContext, stamped
 from palmclaw.agent.routing import IDLE, ModuleRoutes
 from palmclaw.agent.turn import Turn
-from palmclaw.agent.window import LEFT_OUT, shown, weight
+from palmclaw.agent.window import weight
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, Role, Stamp, Text, ToolCall, ToolResult, user_message
-from palmclaw.core.ports import Snapshot, Tail
-from palmclaw.core.session import JOINED
+from palmclaw.core.ports import Snapshot, Summary, Tail
 from palmclaw.core.tools import Effect, Module, Tool
 from tests.agent.kit import Nothing
 
@@ -54,6 +51,13 @@ class Log:
     messages: Sequence[Message]
     asked: list[int] = field(default_factory=list)
     snapshots: dict[str, Snapshot] = field(default_factory=dict)
+    summaries: dict[str, Summary] = field(default_factory=dict)
+
+    async def summary(self, session: str) -> Summary:
+        return self.summaries.get(session, Summary())
+
+    async def sum_up(self, session: str, summary: Summary) -> None:
+        self.summaries[session] = summary
 
     async def snapshot(self, session: str) -> Snapshot | None:
         return self.snapshots.get(session)
@@ -72,6 +76,7 @@ class Facts:
     """What is known of the models: `free` ones cost nothing; every other one takes PNG."""
 
     free: str = "free"
+    size: int = 0
 
     def name(self, reference: str) -> str:
         return reference
@@ -81,6 +86,9 @@ class Facts:
 
     def takes(self, reference: str) -> frozenset[str]:
         return frozenset({"image/png"})
+
+    def window(self, reference: str) -> int:
+        return self.size
 
 
 @dataclass
@@ -231,119 +239,6 @@ def test_the_stamp_is_short_and_says_the_moment() -> None:
     message = stamped("hi", NOW)
     assert message.parts == (Text("hi"), Stamp("[2026-06-15 09:05 Mon UTC+0000]"))
     assert weight(message) < 60
-
-
-# the window
-
-
-def turns(count: int, calls: int = 0) -> list[Message]:
-    log: list[Message] = []
-    for number in range(count):
-        log.append(user_message(f"u{number}"))
-        for at in range(calls):
-            log.append(Message(Role.ASSISTANT, (ToolCall(f"c{number}.{at}", "look"),)))
-            log.append(Message(Role.TOOL, (ToolResult(f"c{number}.{at}", "look", "{}"),)))
-        log.append(Message(Role.ASSISTANT, (Text(f"a{number}"),)))
-    return log
-
-
-def texts(messages: Sequence[Message]) -> list[str]:
-    return [m.text for m in messages if m.text]
-
-
-def test_a_short_log_is_shown_whole() -> None:
-    log = turns(3, calls=1)
-    assert shown(Tail(0, log), Limits()) == tuple(log)
-
-
-def test_the_start_moves_in_big_steps_only() -> None:
-    log = turns(200)
-    limits = Limits(context_messages=50)
-    starts = {shown(Tail(0, log[:end]), limits)[0].text for end in range(51, 151, 2)}
-    assert len(starts) <= 5
-    assert all(25 <= len(shown(Tail(0, log[:end]), limits)) <= 51 for end in range(51, 400))
-
-
-def test_where_the_tail_begins_does_not_matter() -> None:
-    log = turns(200)
-    limits = Limits(context_messages=50)
-    assert shown(Tail(0, log), limits) == shown(Tail(150, log[150:]), limits)
-
-
-def test_a_long_tool_chain_is_not_cut() -> None:
-    log = turns(1, calls=60)
-    assert shown(Tail(0, log), Limits(context_messages=10)) == tuple(log)
-
-
-def test_a_turn_is_whole_though_somebody_joined_it() -> None:
-    joined = stamped("and the hall", NOW, (), (JOINED,))
-    log = [*turns(3), user_message("look everywhere"), *turns(1, calls=3)[1:], joined, *turns(1, calls=12)[1:-1]]
-    found = shown(Tail(0, log), Limits(context_messages=10))
-    assert texts(found) == ["look everywhere", "a0", joined.text]
-    assert len(found) == len(log) - 6
-
-
-def test_the_token_budget_drops_whole_turns_but_never_the_newest_message() -> None:
-    log = [user_message("x" * 40_000), *turns(3), user_message("y" * 400_000)]
-    found = shown(Tail(0, log), Limits(context_tokens=2_000))
-    assert texts(found) == ["y" * 400_000]
-    assert texts(shown(Tail(0, log[:-1]), Limits(context_tokens=2_000)))[0] == "u0"
-
-
-def heavy(count: int) -> list[Message]:
-    log = [user_message("read them all")]
-    for at in range(count):
-        log.append(Message(Role.ASSISTANT, (ToolCall(f"c{at}", "read"),)))
-        log.append(Message(Role.TOOL, (ToolResult(f"c{at}", "read", "x" * 4_000),)))
-    return log
-
-
-def test_within_a_turn_older_results_give_way_and_the_newest_stay() -> None:
-    limits = Limits(context_tokens=10_000)
-    found = shown(Tail(0, heavy(30)), limits)
-    assert len(found) == 61
-    assert found[0].text == "read them all"
-    assert sum(weight(m) for m in found) <= 10_000
-    contents = [m.results[0].content for m in found if m.results]
-    assert contents[-1] == "x" * 4_000
-    assert contents[0] == LEFT_OUT
-    assert contents == sorted(contents, key=lambda c: c != LEFT_OUT)
-
-
-def test_results_give_way_in_steps_so_that_requests_begin_alike() -> None:
-    limits = Limits(context_tokens=10_000)
-    gone = [
-        sum(m.results[0].content == LEFT_OUT for m in shown(Tail(0, heavy(n)), limits) if m.results)
-        for n in range(1, 60)
-    ]
-    assert gone == sorted(gone)
-    assert len(set(gone)) < 30
-
-
-def test_a_few_huge_results_are_kept_whatever_they_weigh() -> None:
-    found = shown(Tail(0, heavy(3)), Limits(context_tokens=2_000))
-    assert [m.results[0].content for m in found if m.results] == ["x" * 4_000] * 3
-
-
-def test_a_log_without_a_user_message_is_not_an_error() -> None:
-    assert shown(Tail(0, [Message(Role.ASSISTANT, (Text("x" * 90_000),))]), Limits(context_tokens=2_000)) != ()
-    assert shown(Tail(0, []), Limits()) == ()
-
-
-def test_everything_has_a_weight() -> None:
-    call = Message(Role.ASSISTANT, (ToolCall("c", "look", {"a": "x" * 400}), Media("m", "image/png")))
-    assert weight(call) > 90
-
-
-@given(st.integers(0, 40), st.integers(0, 4), st.integers(10, 60), st.integers(2_000, 3_000))
-def test_the_window_never_splits_a_chain_or_loses_the_newest_message(
-    count: int, calls: int, limit: int, budget: int
-) -> None:
-    log = [*turns(count, calls), user_message("newest")]
-    found = shown(Tail(0, log), Limits(context_messages=limit, context_tokens=budget))
-    assert found[-1].text == "newest"
-    assert found[0].role is Role.USER
-    assert list(found) == log[len(log) - len(found) :]
 
 
 def test_only_so_many_sessions_are_kept_in_memory() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from palmclaw.agent.colour import coloured
+from palmclaw.agent.context import Crowd
 from palmclaw.agent.interrupt import Interrupt, until
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.turn import Turn
@@ -77,6 +78,9 @@ class History:
 
     async def request(self, turn: Turn) -> Request:
         return Request("model", "policy", tuple(self.messages), self.tools)
+
+    async def crowd(self, turn: Turn) -> Crowd | None:
+        return None
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """A file is replaced whole or not at all, and nothing else beside it is touched."""
 
+import fcntl
 import os
 import resource
 import signal
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from palmclaw.core.errors import StorageError
-from palmclaw.guard.durable import arriving, aside, erase, is_unfinished, opened, replaced
+from palmclaw.guard.durable import arriving, aside, erase, is_unfinished, locked, opened, replaced
 
 
 @contextmanager
@@ -123,3 +124,12 @@ def test_erasing_takes_everything_and_follows_nothing(tmp_path: Path) -> None:
         for name in ("gone", "link", "nothing"):
             erase(name, folder)
     assert sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*")) == ["kept", "kept/a"]
+
+
+def test_writers_of_a_file_take_turns(tmp_path: Path) -> None:
+    with locked(tmp_path / "a.json"), (tmp_path / "a.lock").open() as other, pytest.raises(BlockingIOError):
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with locked(tmp_path / "a.json"):
+        pass
+    with pytest.raises(StorageError, match="cannot write"), locked(tmp_path / "none" / "a.json"):
+        pass

@@ -14,6 +14,7 @@ from palmclaw.core.errors import (
     ModelNotFound,
     NoEndpoint,
     Overloaded,
+    OverRate,
     ProviderError,
     QuotaExceeded,
     RateLimited,
@@ -52,6 +53,9 @@ def error(message: str, code: str = "", kind: str = "") -> bytes:
         (400, error("Your credit balance is too low to access the Anthropic API."), QuotaExceeded, None),
         (400, error("You have reached your specified API usage limits."), QuotaExceeded, None),
         (413, b"<html>Request Entity Too Large</html>", ContextOverflow, "answered 413: a web page"),
+        (413, error("Request too large for `x` on tokens per minute (TPM): Limit 6, Requested 9"), OverRate, None),
+        (429, error("Request too large for gpt-4 on tokens per min (TPM): Limit 6, Requested 9"), OverRate, None),
+        (429, error("Rate limit reached on tokens per min (TPM): Limit 6, Used 5, Requested 2"), RateLimited, None),
         (
             404,
             error("The model `x` does not exist or you do not have access to it.", "model_not_found"),

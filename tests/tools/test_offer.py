@@ -5,6 +5,7 @@ from importlib import import_module
 
 import pytest
 
+from palmclaw import plugins
 from palmclaw.core.modules import matched
 from palmclaw.core.tools import Module, Tool
 
@@ -17,7 +18,7 @@ def family(name: str) -> tuple[Module, list[Tool]]:
     return members["MODULE"], [v for v in members.values() if isinstance(v, Tool)]
 
 
-MODULES = {name: family(name)[0] for name in FAMILIES}
+MODULES = {name: module for name, module in plugins.tools()[1].items() if name in FAMILIES}
 
 
 def size(tool: Tool) -> int:
@@ -102,4 +103,4 @@ def test_small_talk_wakes_no_family(text: str) -> None:
     ],
 )
 def test_what_is_spoken_of_is_woken(text: str, woken: set[str]) -> None:
-    assert matched(MODULES, [text]) == woken
+    assert woken - matched(MODULES, [text]) == set()

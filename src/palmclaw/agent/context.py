@@ -1,21 +1,29 @@
 """Builds each request from what is stored; bytes that do not change come first, so that a provider's cache holds."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol
 
+from palmclaw.agent.briefing import Briefing, Lasting
 from palmclaw.agent.routing import IDLE, ModuleRoutes
 from palmclaw.agent.turn import Turn
-from palmclaw.agent.window import shown
+from palmclaw.agent.window import Space, cold, cut, earlier, heavy, is_crowded, shown, since, space
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, Role, Stamp, Text
-from palmclaw.core.ports import Log, MediaStore, Request, Snapshot, Snapshots, Tail
+from palmclaw.core.ports import Log, MediaStore, Request, Snapshot, Snapshots, Summary, Tail
+from palmclaw.core.text import tokens
 from palmclaw.core.tools import Module, Tool
+from palmclaw.core.traffic import SUBAGENT
+from palmclaw.core.wire import compact
 
 ROUTED_MESSAGES = 4
 SLACK = 250
 """Messages read beyond the window, so that a long tool chain can be shown from its beginning."""
+CACHED = timedelta(minutes=5)
+"""How long a provider's cache remembers a request."""
+TOOL_TOKENS = 60
+"""About what the specification of a tool costs."""
 MEDIA_BYTES = 20_000_000
 """Attachments of one request, all together; older ones give way."""
 
@@ -35,6 +43,44 @@ class ModelFacts(Protocol):
         """The media types that it may be sent."""
         ...
 
+    def window(self, reference: str) -> int:
+        """The tokens that a request and its answer may have together; 0: nobody knows."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Crowd:
+    """More history than a request may show: `older` is what leaves the window, `upto` where the rest begins.
+
+    `before` and `after` are the tokens of history with and without it; `free`: the model costs nothing, and sums
+    nothing up; `window` as in ModelFacts.
+    """
+
+    older: tuple[Message, ...]
+    upto: int
+    before: int
+    after: int
+    summary: Summary
+    free: bool = False
+    window: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a session's next request holds: estimated tokens of each part, and the `room` there is for history.
+
+    `messages` and `tools` are counts; `results` is the part of `history` that tools have said.
+    """
+
+    policy: int
+    tools: int
+    tool_tokens: int
+    summary: int
+    messages: int
+    history: int
+    results: int
+    room: int
+
 
 @dataclass(frozen=True, slots=True)
 class SessionContext:
@@ -52,46 +98,112 @@ class SessionContext:
     tools: Mapping[str, Tool]
     modules: Mapping[str, Module]
     limits: Limits
+    briefing: Briefing | None = None
 
     async def request(self, turn: Turn) -> Request:
         """The next request of a turn; what it begins with is kept for the ones after it."""
-        tail = await self.log.tail(turn.session, self.limits.context_messages + SLACK)
-        request, snapshot = await self._built(turn.session, turn.model, tail)
+        tail, summary = await self._read(turn.session)
+        summary = await self._trimmed(turn, tail, summary)
+        request, snapshot = await self._built(turn, tail, summary)
         if snapshot is not None:
             await self.snapshots.keep(turn.session, snapshot)
         turn.words = "\n".join(owners_words(request.messages))
+        turn.weight = heavy(request.messages)
         return replace(request, turn=turn.id)
 
     async def previewed(self, session: str, model: str, tail: Tail) -> Request:
         """The request that a log would lead to; nothing is kept."""
-        return (await self._built(session, model, tail))[0]
+        summary = await self.snapshots.summary(session)
+        return (await self._built(Turn(session, "", model=model), tail, summary))[0]
 
-    async def _built(self, session: str, model: str, tail: Tail) -> tuple[Request, Snapshot | None]:
+    async def crowd(self, turn: Turn, *, all_of_it: bool = False) -> Crowd | None:
+        """What must leave the window before the next request; `all_of_it`: everything but the newest turn."""
+        tail, summary = await self._read(turn.session)
+        messages, room = since(tail, summary), await self._room(turn)
+        if not all_of_it and not is_crowded(messages, room):
+            return None
+        at = cut(messages, Space(0, 0) if all_of_it else room)
+        if at == 0:
+            return None
+        start = tail.start + len(tail.messages) - len(messages)
+        is_free, window = self.models.is_local(turn.model), self.models.window(turn.model)
+        before, after = heavy(messages), heavy(messages[at:])
+        return Crowd(messages[:at], start + at, before, after, summary, is_free, window)
+
+    async def contents(self, session: str, model: str) -> Contents:
+        """What the next request of a session would hold, but for the message that asks for it."""
+        turn = Turn(session, "", model=model)
+        tail, summary = await self._read(session)
+        request, _ = await self._built(turn, tail, summary)
+        told, history = heavy(earlier(summary)), request.messages[len(earlier(summary)) :]
+        specified = sum(tokens(t.name + t.description + compact(t.schema)) for t in request.tools)
+        results = heavy([m for m in history if m.results])
+        room = (await self._room(turn)).tokens
+        policy = tokens(request.system)
+        return Contents(policy, len(request.tools), specified, told, len(history), heavy(history), results, room)
+
+    async def _read(self, session: str) -> tuple[Tail, Summary]:
+        tail = await self.log.tail(session, self.limits.context_messages + SLACK)
+        return tail, await self.snapshots.summary(session)
+
+    async def _room(self, turn: Turn) -> Space:
+        """The space for history, smaller where the service has said in this turn that it was too much."""
+        snapshot = await self.snapshots.snapshot(turn.session)
+        fixed = tokens(snapshot.system) + TOOL_TOKENS * len(self._offered(snapshot.families)) if snapshot else 0
+        room = space(self.limits, self.models.window(turn.model), fixed)
+        return replace(room, tokens=min(room.tokens, turn.room)) if turn.room else room
+
+    async def _trimmed(self, turn: Turn, tail: Tail, summary: Summary) -> Summary:
+        """When no cache holds the old bytes any more, long old results are cut in the middle, and stay so."""
+        messages = since(tail, summary)
+        if not _is_cold(messages):
+            return summary
+        start = tail.start + len(tail.messages) - len(messages)
+        upto = cold(messages, start, summary, await self._room(turn))
+        if upto == summary.trimmed:
+            return summary
+        summary = replace(summary, trimmed=upto)
+        await self.snapshots.sum_up(turn.session, summary)
+        return summary
+
+    async def _built(self, turn: Turn, tail: Tail, summary: Summary) -> tuple[Request, Snapshot | None]:
         """The request, and a new snapshot where it begins otherwise than the one before."""
-        messages = shown(tail, self.limits)
+        session, model, recent = turn.session, turn.model, since(tail, summary)
+        start = tail.start + len(tail.messages) - len(recent)
+        messages = shown(recent, summary, await self._room(turn), start)
         media = await self._seen(messages, self.models.takes(model))
         if self.models.is_local(model):
             families = frozenset(self.modules)
             return self._request(session, model, Snapshot(families, self._system(families)), messages, media), None
         last = None if _has_idled(messages) else await self.snapshots.snapshot(session)
         before = last.families & self.modules.keys() if last else frozenset()
-        recent = [m.text for m in messages if m.role is Role.USER][-ROUTED_MESSAGES:]
-        families = self.routes.wake(session, recent, before, anew=last is None)
+        said = [m.text for m in messages if m.role is Role.USER and m.text][-ROUTED_MESSAGES:]
+        families = self.routes.wake(session, said, before, anew=last is None)
         if last is not None and families == last.families:
             return self._request(session, model, last, messages, media), None
-        snapshot = Snapshot(families, self._system(families))
+        lasting = await self._lasting(turn, families)
+        snapshot = Snapshot(families, self._system(families, lasting.text), lasting.known)
         return self._request(session, model, snapshot, messages, media), snapshot
+
+    async def _lasting(self, turn: Turn, families: frozenset[str]) -> Lasting:
+        """Memory and the catalogue of skills; a sub-agent has neither, and others read no memory."""
+        if self.briefing is None or turn.session.startswith(SUBAGENT):
+            return Lasting()
+        uses_skills = "skill" in self._offered(families)
+        return await self.briefing.lasting(turn.session, knows=turn.alone, uses_skills=uses_skills)
 
     def _request(
         self, session: str, model: str, begun: Snapshot, messages: tuple[Message, ...], media: Mapping[str, bytes]
     ) -> Request:
-        offered = sorted(name for family in begun.families for name in self.modules[family].tools)
-        tools = tuple(self.tools[name] for name in offered)
+        tools = tuple(self.tools[name] for name in self._offered(begun.families))
         return Request(self.models.name(model), begun.system, messages, tools, session, media, choice=model)
 
-    def _system(self, families: frozenset[str]) -> str:
+    def _offered(self, families: frozenset[str]) -> list[str]:
+        return sorted({name for family in families & self.modules.keys() for name in self.modules[family].tools})
+
+    def _system(self, families: frozenset[str], lasting: str = "") -> str:
         rules = [self.modules[name].prompt for name in sorted(families) if self.modules[name].prompt]
-        return "\n".join((self.policy, *rules))
+        return "\n".join((self.policy, *rules, *([lasting] if lasting else [])))
 
     async def _seen(self, messages: tuple[Message, ...], types: frozenset[str]) -> dict[str, bytes]:
         """The bytes of the attachments that the model takes, the newest first."""
@@ -117,6 +229,13 @@ def stamped(text: str, now: datetime, media: tuple[Media, ...] = (), news: tuple
     """
     stamp = Stamp(f"[{' · '.join((f'{now:%Y-%m-%d %H:%M %a} UTC{now:%z}', *news))}]")
     return Message(Role.USER, (Text(text), *media, stamp), tainted=bool(media))
+
+
+def _is_cold(messages: Sequence[Message]) -> bool:
+    """Whether so long has passed since the last request that a provider's cache has forgotten it."""
+    if len(messages) < 2 or messages[-1].role is not Role.USER:
+        return False
+    return messages[-1].at - messages[-2].at >= CACHED
 
 
 def _has_idled(messages: tuple[Message, ...]) -> bool:

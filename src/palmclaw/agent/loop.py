@@ -11,11 +11,13 @@ from typing import Protocol
 
 from palmclaw.agent.asking import Asking, says_nothing
 from palmclaw.agent.colour import coloured
+from palmclaw.agent.compaction import Compaction
+from palmclaw.agent.context import Crowd
 from palmclaw.agent.interrupt import Interrupted, ended
 from palmclaw.agent.repeats import Repeats
 from palmclaw.agent.toolbox import Toolbox
 from palmclaw.agent.turn import Turn
-from palmclaw.core.errors import ConfigError, Fault, ProviderError
+from palmclaw.core.errors import ConfigError, ContextOverflow, Fault, ProviderError
 from palmclaw.core.events import Event, MessageAdded, Stop, ToolEnded, ToolStarted, TurnEnded
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Cut, Message, Role, Text, ToolCall, Usage
@@ -24,11 +26,16 @@ from palmclaw.core.results import failed
 from palmclaw.core.session import INTERRUPTED, SKIPPED
 from palmclaw.core.silence import silent
 
+OVERFLOWS = 3
+"""How often in a turn a request that was too long is made shorter."""
+
 
 class Context(Protocol):
-    """Builds the next request from what is stored."""
+    """Builds the next request from what is stored; `crowd` is what there is no room for in it."""
 
     async def request(self, turn: Turn) -> Request: ...
+
+    async def crowd(self, turn: Turn) -> Crowd | None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +46,7 @@ class Agent:
     context: Context
     toolbox: Toolbox
     limits: Limits = Limits()
+    compaction: Compaction | None = None
 
     def run(self, turn: Turn) -> AsyncGenerator[Event, None]:
         """Everything that happens in one turn; the last event is always TurnEnded."""
@@ -97,6 +105,13 @@ class _Run:
 
     async def _ask(self) -> AsyncGenerator[Event, None]:
         """Sets `reply`, or `end` when there is none to be had."""
+        try:
+            async with aclosing(self._make_room()) as made:
+                async for event in made:
+                    yield event
+        except Interrupted:
+            self._stop(Stop.CANCELLED, _STOPPED)
+            return
         request = await self.agent.context.request(self.turn)
         self.turn.tainted = any(m.tainted for m in request.messages)
         self.turn.private = any(m.private for m in request.messages)
@@ -106,6 +121,8 @@ class _Run:
                 async for delta in deltas:
                     yield delta
         except (ProviderError, ConfigError, Interrupted) as error:
+            if isinstance(error, ContextOverflow) and self._asks_less(error):
+                return
             if parts := asking.partial():
                 cut = Cut.INTERRUPTED if isinstance(error, Interrupted) else Cut.STREAM
                 partial = Message(Role.ASSISTANT, parts, model=request.model, cut=cut)
@@ -118,6 +135,28 @@ class _Run:
             self._stop(Stop.ERROR, error.fault)
             return
         self._take(asking.reply)
+
+    async def _make_room(self) -> AsyncGenerator[Event, None]:
+        """Sum up what there is no room for; once in a turn, and whenever the service says that it is too much."""
+        compaction = self.agent.compaction
+        if compaction is None or self.turn.summed:
+            return
+        crowd = await self.agent.context.crowd(self.turn)
+        if crowd is None:
+            return
+        async with aclosing(compaction.make_room(self.turn, crowd)) as events:
+            async for event in events:
+                yield event
+
+    def _asks_less(self, error: ContextOverflow) -> bool:
+        """After a request that was too long: whether a shorter one is worth trying."""
+        self.usage += error.usage or Usage()
+        turn = self.turn
+        if turn.overflows >= OVERFLOWS:
+            return False
+        turn.overflows += 1
+        turn.room, turn.summed = turn.weight * 3 // 5, False
+        return True
 
     def _take(self, reply: Reply | None) -> None:
         """Count the reply and keep it; an empty one is asked for once more."""

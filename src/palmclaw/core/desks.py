@@ -24,7 +24,7 @@ class SessionLine:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A message that holds the words searched for; `text` is the part around them."""
+    """A message that holds the words searched for, or most of their pieces (`near`); `text` is the part around them."""
 
     session: str
     position: int
@@ -32,6 +32,7 @@ class Found:
     at: str
     text: str
     tainted: bool = False
+    near: bool = False
 
 
 @dataclass(frozen=True, slots=True)

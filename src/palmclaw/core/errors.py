@@ -8,6 +8,7 @@ PalmclawError
 ├── ProviderError             the model service failed; speaks to the retry logic and then to the person
 │   ├── AuthFailed                key missing or refused: never retried
 │   ├── QuotaExceeded             the account has no credit left: never retried
+│   │   └── OverRate                  one request alone is more than the account may send in a minute
 │   ├── BudgetReached             the owner's own limit for a day: nothing was sent
 │   ├── RateLimited               too many requests
 │   ├── Unreachable               no connection to the service
@@ -125,6 +126,12 @@ class QuotaExceeded(ProviderError):
     hint = "The account has no credit left: top it up or choose another service."
 
 
+class OverRate(QuotaExceeded):
+    """One request alone is more than the account may send in a minute; a pause or a summary would not help."""
+
+    hint = "Start a new conversation with /new, choose another service, or raise the limit of the account."
+
+
 class BudgetReached(ProviderError):
     code = "budget"
     hint = "It starts anew at midnight. To spend more today: palmclaw config set budget.tokens N (or budget.usd)"
@@ -169,7 +176,7 @@ class Overloaded(Unavailable):
 
 class ContextOverflow(ProviderError):
     code = "context_too_long"
-    hint = "Start a new conversation with /new, or choose a model with a larger window."
+    hint = "Sum it up with /compact, begin anew with /new, or choose a model with a larger window."
 
 
 class ContentFiltered(ProviderError):

@@ -113,6 +113,21 @@ class ApprovalAnswered:
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted:
+    """The older part of the conversation has been summed up; tokens of history `before` and `after`, estimated.
+
+    `messages` is how many a request no longer shows; not `summed`: they are left out without a summary, for `reason`.
+    """
+
+    messages: int
+    before: int
+    after: int
+    summed: bool = True
+    reason: str = ""
+    type: Literal["compacted"] = "compacted"
+
+
+@dataclass(frozen=True, slots=True)
 class Steered:
     """A message that came while the turn was running joined the conversation; `inbox` is its row."""
 
@@ -143,6 +158,7 @@ Event = (
     | ToolEnded
     | ApprovalAsked
     | ApprovalAnswered
+    | Compacted
     | Steered
     | TurnEnded
 )

@@ -15,6 +15,7 @@ class Limits:
     result_chars: Annotated[int, Between(100, 20_000), Doc("characters of one tool result")] = 5_000
     context_messages: Annotated[int, Between(10, 200), Doc("messages of history in a request")] = 50
     context_tokens: Annotated[int, Between(2_000, 2_000_000), Doc("tokens of history in a request")] = 24_000
+    memory_messages: Annotated[int, Between(10, 100), Doc("new messages after which memory is brought up to date")] = 50
     tool_seconds: Annotated[float, Between(5, 600), Doc("a tool call")] = 60.0
     permission_seconds: Annotated[float, Between(5, 600), Doc("a permission dialog")] = 60.0
     approval_seconds: Annotated[float, Between(1, 3_600), Doc("silence that counts as no")] = 600.0

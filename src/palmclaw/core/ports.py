@@ -154,18 +154,40 @@ class Log(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What every request of a session begins with: its awake tool families and the text before the history."""
+    """What every request of a session begins with: its awake tool families and the text before the history.
+
+    `known` is the memory that the session has been told of, in that text or since.
+    """
 
     families: frozenset[str]
     system: str
+    known: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What requests show of the older part of a session's log: `text` in place of all before `upto`.
+
+    `upto` and `trimmed` are positions in the log; results before `trimmed` are shown by their beginning and end.
+    """
+
+    upto: int = 0
+    text: str = ""
+    tainted: bool = False
+    private: bool = False
+    trimmed: int = 0
 
 
 class Snapshots(Protocol):
-    """Snapshots outlive the process, so that a restart does not change a byte."""
+    """How a session's requests begin; it outlives the process, so that a restart does not change a byte."""
 
     async def snapshot(self, session: str) -> Snapshot | None: ...
 
     async def keep(self, session: str, snapshot: Snapshot) -> None: ...
+
+    async def summary(self, session: str) -> Summary: ...
+
+    async def sum_up(self, session: str, summary: Summary) -> None: ...
 
 
 class MediaStore(Protocol):

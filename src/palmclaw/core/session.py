@@ -34,7 +34,8 @@ def waited(number: int, of: int) -> str:
 
 def is_further(message: Message) -> bool:
     """Whether a user message belongs to the same turn as the one before it."""
-    return any(isinstance(p, Stamp) and _FURTHER.search(p.text) for p in message.parts)
+    first = next((p.text for p in message.parts if isinstance(p, Stamp)), "")
+    return _FURTHER.search(first) is not None
 
 
 def projected(log: Iterable[Message]) -> tuple[Message, ...]:
@@ -102,10 +103,3 @@ def open_calls(log: Sequence[Message]) -> tuple[ToolCall, ...]:
     """The calls of a log that have no result yet, in the model's order."""
     answered = {r.call_id for m in log for r in m.results}
     return tuple(c for m in log for c in m.calls if c.id not in answered)
-
-
-def chain_start(log: Sequence[Message], at: int) -> int:
-    """The last position not after `at` where the log may be cut without splitting a tool chain."""
-    while 0 < at < len(log) and log[at].role is not Role.USER:
-        at -= 1
-    return at

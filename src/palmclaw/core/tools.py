@@ -179,8 +179,11 @@ class Tool:
 class Module:
     """A family of tools that is offered together when one of its keywords is heard.
 
-    `keywords` are lower case, in English and Chinese; `requires` names modules that come along; `prompt` is the
-    one rule that the specifications cannot say (mostly empty). `tools` are filled in when the family is found.
+    `keywords` are lower case, in English and Chinese (core/keywords tells how they are written); `hints` are others
+    that count only where a sentence speaks of hardly anything for certain. Both may stand in `words/NAME.txt` beside
+    the file. `common`: it comes with a wish that speaks of nothing known. `requires` names modules that come along;
+    `prompt` is the one rule that the specifications cannot say (mostly empty). `tools` are filled in when the family
+    is found.
     """
 
     name: str
@@ -190,6 +193,8 @@ class Module:
     prompt: str = ""
     always: bool = False
     tools: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    common: bool = False
 
 
 def tool(

@@ -1,5 +1,6 @@
 """Files that are replaced whole: whatever happens, afterwards the old one is there or the new one, never a piece."""
 
+import fcntl
 import os
 import re
 import secrets
@@ -32,6 +33,20 @@ def opened(folder: Path) -> Iterator[int]:
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield handle
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Whoever changes this file, in whatever process, takes turns. Raises StorageError."""
+    try:
+        handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}", "Is the disk full or read-only?") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
     finally:
         os.close(handle)
 

@@ -16,6 +16,7 @@ from palmclaw.core.errors import (
     ModelNotFound,
     NoEndpoint,
     Overloaded,
+    OverRate,
     ProviderError,
     QuotaExceeded,
     RateLimited,
@@ -67,6 +68,7 @@ _NAMES_MODEL = re.compile(
     r"(?:not exist|not found|not available|not supported|unknown|invalid)\b"
 )
 """A model that is not there; between it and that, nothing but its name."""
+_OVER_RATE = re.compile(r"request too large.{0,200}(?:tokens per min|\(tpm\))", re.DOTALL)
 _WAIT = re.compile(r'(?:retrydelay"?\s*:\s*"|try again in )([0-9]{1,6}(?:\.[0-9]{1,9})?)(ms|s)', re.IGNORECASE)
 _NAMED = {
     "request_too_large": 413,
@@ -135,6 +137,7 @@ def _kind(status: int, signs: str) -> type[ProviderError]:
     """The first row that fits."""
     refused = status in (400, 422)
     rows: tuple[tuple[bool, type[ProviderError]], ...] = (
+        (status in (413, 429) and _OVER_RATE.search(signs) is not None, OverRate),
         (status == 402 or (status < 500 and _has(signs, _QUOTA)), QuotaExceeded),
         (status in (400, 403, 422) and _has(signs, _FILTERED), ContentFiltered),
         (status in (401, 403), AuthFailed),

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from palmclaw.core.events import Answer
 from palmclaw.core.traffic import Drop, Mode, QueueChange
 
-NAMES = ("stop", "queue", "steer", "tell", "new", "reset", "status", "model", "approve", "approvals", "help")
+NAMES = (
+    *("stop", "queue", "steer", "tell", "new", "reset", "status", "model", "approve", "approvals", "help"),
+    *("compact", "context"),
+)
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?$", re.IGNORECASE)
 _COMMAND = re.compile(r"/([a-z]+)(?:@\S+)?[:.!。！]*(?:\s+|$)", re.IGNORECASE)

@@ -33,6 +33,10 @@ Order = Callable[["Gateway", Stored, Command], Awaitable[str | Inbound]]
 """Does what a command says: returns the words that answer it, or the message that is left of it for the agent."""
 
 
+async def _at_once(session: str) -> None:
+    return None
+
+
 async def _nowhere(address: Address) -> frozenset[str]:
     return frozenset()
 
@@ -43,7 +47,8 @@ class Gateway:
     to a channel; `findings` are what the start found.
 
     `holders` are those who need the runtime, by name; `channels` says what each suffers from, `outbox` counts by state;
-    `asked_at` knows which questions were sent to a chat, `exactly` what a person means by a model's name.
+    `asked_at` knows which questions were sent to a chat, `exactly` what a person means by a model's name;
+    `quiet` ends what goes on in a session's background.
     """
 
     stores: Stores
@@ -60,6 +65,7 @@ class Gateway:
     started: str = field(default_factory=lambda: utc_now().isoformat(timespec="seconds"))
     asked_at: Callable[[Address], Awaitable[frozenset[str]]] = _nowhere
     exactly: Callable[[str], str] = str
+    quiet: Callable[[str], Awaitable[None]] = _at_once
     _awake: set[str] = field(default_factory=set)
     _waking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _is_held: bool = False
@@ -80,7 +86,8 @@ class Gateway:
         for turn in await self.turns.recover():
             self.findings.append(f"a turn in {turn.session} had been broken off; it has been closed")
         if dead := await self.desk.close_dead():
-            self.findings.append(f"{dead} open questions were withdrawn")
+            one, many = "1 open question was withdrawn", f"{dead} open questions were withdrawn"
+            self.findings.append(one if dead == 1 else many)
 
     async def take(self, inbound: Inbound) -> Receipt:
         """Store a message of the owner's and let it take its way."""
@@ -142,6 +149,7 @@ class Gateway:
 
     async def stopped(self, session: str, sent: datetime | None = None, upto: int = 0) -> Stopped:
         """As `stop`; `sent` is when the channel's person said so, `upto` the row of the message that does."""
+        await self.quiet(session)
         lane = self.lanes.get(session)
         running = lane.running if lane else None
         held = lane.hold(upto) if lane else Held()

@@ -7,12 +7,12 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from palmclaw.agent.window import weight
 from palmclaw.core.errors import BadCall, BadRequest, ConfigError, Fault, ModelNotFound, PalmclawError, ProviderError
-from palmclaw.core.events import ModelChanged, ReasoningDelta, Retrying, TextDelta
+from palmclaw.core.events import ModelChanged, Retrying, TextDelta
 from palmclaw.core.messages import Cut, Media, Message, Reasoning, Role, Text, Usage, user_message
 from palmclaw.core.ports import Delta, Ledger, Provider, Reply, Request, Spent
-from palmclaw.runtime.budget import Budget, Prices, estimated, weighed
+from palmclaw.runtime.budget import Budget, Prices
+from palmclaw.runtime.hearing import Heard
 from palmclaw.runtime.patience import Patience, is_for_others, rest
 
 CONTINUE = "(The connection broke. Go on exactly where you stopped; repeat nothing.)"
@@ -52,6 +52,10 @@ class Offers(Protocol):
         """What a request has cost, or None where no price is known."""
         ...
 
+    def window(self, choice: Choice) -> int:
+        """Tokens of a request and its answer together; 0: nobody knows."""
+        ...
+
 
 @dataclass(slots=True)
 class Models:
@@ -85,6 +89,11 @@ class Models:
     def takes(self, reference: str) -> frozenset[str]:
         """The media types that the model, or one that may take its place, may be sent."""
         return frozenset().union(*(self.seen_by(choice) for choice in self.chain(reference)))
+
+    def window(self, reference: str) -> int:
+        """The smallest window of the model and those that may take its place; 0: nobody knows any."""
+        known = [w for choice in self.chain(reference) if (w := self.services.window(choice))]
+        return min(known, default=0)
 
     def seen_by(self, choice: Choice) -> frozenset[str]:
         """The media types that one model may be sent."""
@@ -243,7 +252,7 @@ class _Answer:
             return
         request, self.before = self._asked(choice), self.said
         async with self.models.budget.room(request, str(choice), lambda: self.models.services.prices(choice)) as room:
-            heard = _Heard(provider, replace(request, max_output=room))
+            heard = Heard(provider, replace(request, max_output=room))
             try:
                 async with aclosing(heard.deltas()) as deltas:
                     async for delta in deltas:
@@ -257,7 +266,7 @@ class _Answer:
             self.said += "\n\n"
             yield TextDelta("\n\n")
         self.before = self.said
-        heard = _Heard(provider, replace(self.request, model=choice.model, media=self._media(choice)))
+        heard = Heard(provider, replace(self.request, model=choice.model, media=self._media(choice)))
         async with aclosing(heard.deltas()) as deltas:
             async for delta in deltas:
                 yield self._taken(delta, heard)
@@ -280,7 +289,7 @@ class _Answer:
         parts = [p for m in self.request.messages for p in m.parts if isinstance(p, Media) and p.mime in types]
         return {p.id: self.request.media[p.id] for p in parts if p.id in self.request.media}
 
-    def _taken(self, delta: Delta, heard: "_Heard") -> Delta:
+    def _taken(self, delta: Delta, heard: "Heard") -> Delta:
         if isinstance(delta, TextDelta):
             self.said += delta.text
         if not isinstance(delta, Reply):
@@ -293,7 +302,7 @@ class _Answer:
             message = replace(message, parts=(*thoughts, Text(self.before + message.text), *calls))
         return replace(delta, message=message, usage=self.usage)
 
-    async def _write_down(self, choice: Choice, heard: "_Heard") -> None:
+    async def _write_down(self, choice: Choice, heard: "Heard") -> None:
         usage = heard.usage()
         if usage is None:
             return
@@ -304,41 +313,3 @@ class _Answer:
         await self.models.ledger.add(
             Spent(choice.service, choice.model, usage, usd, request.session, request.turn, request.purpose)
         )
-
-
-@dataclass(slots=True)
-class _Heard:
-    """One request to one service, and what came of it."""
-
-    provider: Provider
-    request: Request
-    words: list[str] = field(default_factory=list)
-    reply: Reply | None = None
-    error: ProviderError | ConfigError | None = None
-
-    async def deltas(self) -> AsyncGenerator[Delta, None]:
-        stream = self.provider.stream(self.request)
-        try:
-            async for delta in stream:
-                if isinstance(delta, TextDelta | ReasoningDelta):
-                    self.words.append(delta.text)
-                elif isinstance(delta, Reply):
-                    self.reply = delta
-                yield delta
-        except (ProviderError, ConfigError) as error:
-            self.error = error
-            raise
-        finally:
-            if close := getattr(stream, "aclose", None):
-                await close()
-
-    def usage(self) -> Usage | None:
-        """What the request counts for, estimated where the service did not say; None where nothing was done."""
-        error = self.error
-        counted = self.reply.usage if self.reply else error.usage if isinstance(error, ProviderError) else None
-        if counted is not None and (self.provider.local or (not counted.estimated and counted.input)):
-            return replace(counted, requests=1)
-        if error is not None and not self.words and not (isinstance(error, ProviderError) and error.began):
-            return None
-        said = weight(self.reply.message) if self.reply else weighed("".join(self.words))
-        return Usage(estimated(self.request), said, requests=1, estimated=True)

@@ -1,10 +1,12 @@
 """Does what the owner tells the runtime itself, in whatever channel: stop, wait otherwise, begin anew, answer."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Protocol
 
+from palmclaw.agent.context import Contents
 from palmclaw.core.errors import PalmclawError
-from palmclaw.core.events import Answer, ApprovalAsked
+from palmclaw.core.events import Answer, ApprovalAsked, Compacted
 from palmclaw.core.records import Stored
 from palmclaw.core.runtime import NotOpen, Stopped
 from palmclaw.core.text import visible
@@ -15,12 +17,21 @@ from palmclaw.runtime.queueing import merged
 from palmclaw.runtime.words import Words
 
 
+class Windows(Protocol):
+    """What the requests of sessions hold. Raises PalmclawError."""
+
+    async def compact(self, session: str, focus: str = "") -> Compacted | None: ...
+
+    async def contents(self, session: str) -> Contents: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Orders:
-    """Implements Order. `model` is the one that a session uses."""
+    """Implements Order. `model` is the one that a session uses, `window` what its requests hold."""
 
     words: Words
     model: Callable[[str], Awaitable[str]]
+    window: "Windows"
 
     async def __call__(self, gateway: Gateway, stored: Stored, said: Command) -> str | Inbound:
         """The words that answer it, or what is left of it for the agent; a mistake is answered, not raised."""
@@ -35,6 +46,8 @@ class Orders:
             "status": self._status,
             "approve": self._approve,
             "approvals": self._approvals,
+            "compact": self._compact,
+            "context": self._context,
         }
         action = actions.get(said.name)
         try:
@@ -82,6 +95,19 @@ class Orders:
         said = self.words("running" if lane.running else "at_rest")
         return said + (self.words("waiting", count=len(lane.line.items)) if lane.line.items else "")
 
+    async def _compact(self, gateway: Gateway, stored: Stored, rest: str) -> str:
+        session = stored.inbound.session
+        with gateway.lanes.barred(session):
+            done = await self.window.compact(session, rest[:FOCUS])
+        if done is None:
+            return self.words("nothing_older")
+        gateway.feed.publish(session, "", done)
+        return self.words("compacted", count=done.messages, before=done.before, after=done.after)
+
+    async def _context(self, gateway: Gateway, stored: Stored, rest: str) -> str:
+        found = await self.window.contents(stored.inbound.session)
+        return self.words("context", all=found.summary + found.history, **asdict(found))
+
     async def _approvals(self, gateway: Gateway, stored: Stored, rest: str) -> str:
         lines = [
             self.words("question", id=q.asked.id, action=q.asked.preview.action) for q in await gateway.questions()
@@ -104,6 +130,8 @@ class Orders:
         return self.words("answered", answer=self.words("yes" if said is Answer.ONCE else said.value))
 
 
+FOCUS = 800
+"""Characters of what a summary shall give the most room to."""
 QUEUE_HOW = "/queue steer|collect|followup|interrupt [debounce:2s] [cap:20] [drop:old|new|summarize], /queue reset"
 STEER_HOW = "/steer TEXT"
 

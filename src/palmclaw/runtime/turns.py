@@ -13,7 +13,7 @@ from palmclaw.agent.loop import Agent
 from palmclaw.agent.turn import Turn
 from palmclaw.core.errors import Fault, PalmclawError, StorageError
 from palmclaw.core.events import Event, MessageAdded, Steered, Stop, TurnEnded, TurnStarted
-from palmclaw.core.messages import Cut, Message, Role, Text, ToolCall, ToolResult
+from palmclaw.core.messages import Cut, Message, Role, Stamp, Text, ToolCall, ToolResult
 from palmclaw.core.ports import CallState, Clock, Journal, Nobody, Steering
 from palmclaw.core.records import Beginning, Due, OpenTurn, Resume, TurnStore, Withdrawn
 from palmclaw.core.results import failed
@@ -91,6 +91,10 @@ def resumed(due: Due) -> Work:
     return Work(due.inbounds, due.inbox, continues=due.turn)
 
 
+async def _nothing(work: Work) -> Sequence[Stamp]:
+    return ()
+
+
 async def _configured(session: str) -> str:
     return ""
 
@@ -100,7 +104,7 @@ class Turns:
     """From inbound messages to the final answer.
 
     `default` is the model of the agent whose session it is, `model` what is written down where nobody names one;
-    `sorry` is what a far person is told of a turn that is left to them.
+    `sorry` is what a far person is told of a turn that is left to them; `brief` gives the stamps of a new message.
     """
 
     store: TurnStore
@@ -110,6 +114,7 @@ class Turns:
     model: str = ""
     default: Callable[[str], Awaitable[str]] = _configured
     sorry: Callable[[OpenTurn], Sequence[Outbound]] = lambda turn: ()
+    brief: Callable[[Work], Awaitable[Sequence[Stamp]]] = _nothing
 
     async def run(
         self, work: Work, interrupt: Interrupt, steering: Steering | None = None, voice: Voice | None = None
@@ -154,7 +159,9 @@ class Turns:
         turn.model = work.last.model or before.model or await self.default(turn.session)
         turn.may_be_silent = all(i.group or i.origin is Origin.JOB for i in work.inbounds)
         turn.addresses = frozenset({work.last.address.session} if work.last.address else ())
-        messages = self._entries(work, was_stopped=before.stopped)
+        turn.alone = all(not i.group and i.origin is not Origin.OTHER for i in work.inbounds)
+        told = () if work.continues else await self.brief(work)
+        messages = self._entries(work, told, was_stopped=before.stopped)
         began = Beginning(
             turn.id, work.inbounds, messages, turn.model or self.model, work.inbox, work.summarized, work.continues
         )
@@ -169,7 +176,7 @@ class Turns:
                     await voice.hear(event)
                     yield event
 
-    def _entries(self, work: Work, *, was_stopped: bool) -> tuple[Message, ...]:
+    def _entries(self, work: Work, told: Sequence[Stamp] = (), *, was_stopped: bool) -> tuple[Message, ...]:
         """The log entries that the work begins with; none where it goes on with what is stored."""
         if work.continues:
             return ()
@@ -180,6 +187,7 @@ class Turns:
         entries = [
             entry(i, stamped(i.text, now, i.media, (*m, *news))) for i, m in zip(work.inbounds, marks, strict=True)
         ]
+        entries[-1] = replace(entries[-1], parts=(*entries[-1].parts, *told))
         if work.left is not None:
             entries.insert(0, entry(work.left, stamped(work.left.text, now)))
         return tuple(entries)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 ENGLISH: Mapping[str, str] = {
     "stopped": "Stopped.",
     "nothing": "Nothing is running.",
-    "taken_away": " {count} waiting messages were taken away.",
-    "subagents": " {count} sub-agents were stopped.",
+    "taken_away": " {count} waiting message{s} taken away.",
+    "subagents": " {count} sub-agent{s} stopped.",
     "queue": "Messages that come while I work: {mode} (silence {debounce:g} s, at most {cap}, full: {drop}).",
     "new": "We begin anew. What was said before is kept.",
     "model": "The model here is {model}.",
@@ -20,14 +20,18 @@ ENGLISH: Mapping[str, str] = {
     "not_taken": "I did not take this message: {reason}.",
     "at_rest": "Nothing is running here.",
     "running": "Working on your message.",
-    "waiting": " {count} messages wait.",
+    "waiting": " {count} message{s} waiting.",
     "ask": "May I do this? {action}\n{lines}\n(because it {reason})\nAnswer {answers}, or: /approve {id} yes",
     "yes": "yes",
     "session": "session",
     "always": "always",
     "no": "no",
+    "nothing_older": "There is nothing older to sum up.",
+    "compacted": "{count} older message{s} summed up: {before:,} → {after:,} tokens of history.",
+    "context": "The next request holds about {all:,} of {room:,} tokens of history: {messages} messages {history:,} "
+    "(results {results:,}), summary {summary:,}; besides policy {policy:,} and {tools} tools {tool_tokens:,}.",
     "help": "/stop ends what I do · /queue says how messages wait · /steer TEXT joins what I do · /new begins anew · "
-    "/model NAME · /status · /approvals · /approve ID yes",
+    "/compact sums up what is older · /context · /model NAME · /status · /approvals · /approve ID yes",
     "pair": "I do not know you yet. My owner can let you in within an hour: palmclaw pair approve {code}",
     "crashed_twice": "PalmClaw stopped twice while it worked on this. Say “go on” to continue.",
 }
@@ -54,8 +58,12 @@ CHINESE: Mapping[str, str] = {
     "session": "本次",
     "always": "总是",
     "no": "否",
-    "help": "/stop 停止 · /queue 消息如何等待 · /steer 文字 加入当前任务 · /new 重新开始 · /model 名称 · /status · "
-    "/approvals · /approve 编号 是",
+    "nothing_older": "没有更早的内容可以总结。",
+    "compacted": "已总结 {count} 条较早的消息：历史从 {before:,} 减到 {after:,} 个 token。",
+    "context": "下一次请求的历史约 {all:,} / {room:,} 个 token：{messages} 条消息 {history:,}（工具结果 {results:,}），"
+    "摘要 {summary:,}；另有规则 {policy:,}，{tools} 个工具 {tool_tokens:,}。",
+    "help": "/stop 停止 · /queue 消息如何等待 · /steer 文字 加入当前任务 · /new 重新开始 · /compact 总结较早内容 · "
+    "/context · /model 名称 · /status · /approvals · /approve 编号 是",
     "pair": "我还不认识你。我的主人可以在一小时内允许你：palmclaw pair approve {code}",
     "crashed_twice": "PalmClaw 在处理这件事时中断了两次。说“继续”可以接着做。",
 }
@@ -63,15 +71,17 @@ CHINESE: Mapping[str, str] = {
 
 def language(environ: Mapping[str, str]) -> str:
     """`zh` or `en`: PALMCLAW_LANG, else the locale; English unless it is Chinese."""
-    said = environ.get("PALMCLAW_LANG") or environ.get("LC_ALL") or environ.get("LANG") or ""
+    names = ("PALMCLAW_LANG", "LC_ALL", "LC_MESSAGES", "LANG")
+    said = next((found for name in names if (found := environ.get(name))), "")
     return "zh" if said.lower().startswith("zh") else "en"
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Sentences by key, in the owner's language."""
+    """Sentences by key, in the owner's language; a `count` among the facts gives `s`, the ending of a plural."""
 
     language: str = "en"
 
     def __call__(self, key: str, **facts: object) -> str:
-        return (CHINESE if self.language == "zh" else ENGLISH)[key].format(**facts)
+        ending = "" if facts.get("count") == 1 else "s"
+        return (CHINESE if self.language == "zh" else ENGLISH)[key].format(s=ending, **facts)

@@ -12,14 +12,7 @@ from palmclaw.core.schema import Between
 from palmclaw.core.times import clock_time, moment
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
-MODULE = Module(
-    "alarms",
-    "timers",
-    keywords=(
-        *("alarm", "timer", "countdown", "wake me", "wake-up", "remind", "reminder", "snooze"),
-        *("闹钟", "闹铃", "叫醒", "叫我起床", "定时", "计时", "倒计时", "提醒"),
-    ),
-)
+MODULE = Module("alarms", "timers", common=True)
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 
 

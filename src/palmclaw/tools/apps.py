@@ -12,14 +12,7 @@ from palmclaw.core.errors import ToolError
 from palmclaw.core.phone import App
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, Url, tool
 
-MODULE = Module(
-    "apps",
-    "web pages",
-    keywords=(
-        *("app", "application", "open", "launch", "installed", "browser", "web page", "webpage", "website"),
-        *("应用", "软件", "打开", "启动", "安装了", "浏览器", "网页", "网站", "网址"),
-    ),
-)
+MODULE = Module("apps", "web pages", common=True)
 
 
 @dataclass(frozen=True, slots=True)

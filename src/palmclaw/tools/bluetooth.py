@@ -16,14 +16,7 @@ from palmclaw.core.errors import DeviceError
 from palmclaw.core.phone import PairedDevice, revision
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
-MODULE = Module(
-    "bluetooth",
-    "",
-    keywords=(
-        *("bluetooth", "pair", "paired", "unpair", "connect", "disconnect", "headset", "headphone", "earbud", "buds"),
-        *("earphone", "speaker", "keyboard", "蓝牙", "配对", "连接", "断开", "耳机", "音箱", "键盘"),
-    ),
-)
+MODULE = Module("bluetooth", "")
 
 
 @dataclass(frozen=True, slots=True)

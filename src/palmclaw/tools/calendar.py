@@ -10,48 +10,10 @@ from palmclaw.core.errors import ToolError
 from palmclaw.core.personal import AddEvent, DeleteEvent, ListCalendars, ListEvents, ReadEvent, UpdateEvent
 from palmclaw.core.phone import Calendar, Event, listed, revision
 from palmclaw.core.schema import Doc
-from palmclaw.core.times import WEEKDAYS, ending, midnight, minutes, moment, recurrence, series_days, spoken
+from palmclaw.core.times import ending, midnight, minutes, moment, recurrence, series_days, spoken
 from palmclaw.core.tools import Effect, Guest, Module, Preview, ToolContext, tool
 
-MODULE = Module(
-    "calendar",
-    "",
-    keywords=(
-        *("calendar", "event", "meeting", "meet", "appointment", "schedule", "agenda", "diary", "invite", "reschedule"),
-        *(
-            "postpone",
-            "cancel",
-            "am i free",
-            "free hour",
-            "free slot",
-            "gap",
-            "busy",
-            "my day",
-            "my week",
-            "one-to-one",
-        ),
-        *("what do i have", "do i have anything", "anything on", "what's on", "birthday", "remind", "reminder"),
-        *("book a", "book an", "book me", "book it", "set up", "lunch with", "dinner with", "coffee with"),
-        *(f"every {day.lower()}" for day in WEEKDAYS),
-        *(
-            "日历",
-            "日程",
-            "会议",
-            "开会",
-            "约会",
-            "预约",
-            "预定",
-            "安排",
-            "行程",
-            "有空",
-            "有什么事",
-            "生日",
-            "提醒",
-            "取消",
-        ),
-        *("改期", "推迟", "每周"),
-    ),
-)
+MODULE = Module("calendar", "", requires=("alarms",), common=True)
 Lines = tuple[tuple[str, str], ...]
 A = TypeVar("A")
 B = TypeVar("B")

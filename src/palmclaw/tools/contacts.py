@@ -11,14 +11,7 @@ from palmclaw.core.personal import AddContact, DeleteContact, ListContacts, Upda
 from palmclaw.core.phone import Contact, listed, revision
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
-MODULE = Module(
-    "contacts",
-    "",
-    keywords=(
-        *("contact", "address book", "phone book", "phone number", "number", "mobile", "email", "e-mail"),
-        *("联系人", "通讯录", "电话", "号码", "手机号", "邮箱"),
-    ),
-)
+MODULE = Module("contacts", "", common=True)
 _NUMBER = re.compile(r"\+?[0-9*#]{3,20}")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
 

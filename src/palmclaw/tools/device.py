@@ -35,21 +35,7 @@ from palmclaw.core.phone import Change, Network, revision
 from palmclaw.core.times import minutes
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
-MODULE = Module(
-    "device",
-    "status, settings, clipboard, location, notifications",
-    keywords=(
-        *("battery", "charger", "charging", "power saver", "saver", "plugged in", "storage", "free space", "gb"),
-        *("network", "wifi", "wi-fi", "my internet", "online", "offline", "mobile data", "airplane", "flight mode"),
-        *("signal", "brightness", "brighter", "dimmer", "screen", "torch", "flashlight", "volume", "louder"),
-        *("quieter", "mute", "unmute", "ringer", "ringtone", "vibrate", "silent", "do not disturb", "dnd", "clipboard"),
-        *("copy", "paste", "where am i", "my location", "coordinates", "notify", "notification", "my phone"),
-        *("this phone", "the phone", "电量", "电池", "多少电", "没电", "充电", "省电", "存储", "空间", "内存", "网络"),
-        *("联网", "无线", "流量", "飞行模式", "信号", "亮度", "调亮", "调暗", "屏幕", "手电", "音量", "声音", "静音"),
-        *("振动", "震动", "响铃", "铃声", "勿扰", "免打扰", "剪贴板", "复制", "粘贴", "我在哪", "位置", "定位", "坐标"),
-        *("通知", "手机"),
-    ),
-)
+MODULE = Module("device", "status, settings, clipboard, location, notifications", common=True)
 Field = Literal["battery", "storage", "network", "volume", "ringer", "brightness", "torch", "dnd", "model", "time"]
 Setting = Literal[
     "torch",

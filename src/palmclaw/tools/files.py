@@ -26,15 +26,7 @@ from palmclaw.guard.marked import Marked
 from palmclaw.guard.marks import MARKS
 from palmclaw.guard.workspace import INSIDE, MAX_WALKED, TRASH, WORKSPACE, Workspace
 
-MODULE = Module(
-    "files",
-    "notes",
-    keywords=(
-        "file", "folder", "directory", "document", "note", "write down", "txt", "csv", "md", "json", "log", "save",
-        "append", "rename", "workspace", "draft", "list", "grocery", "line", "text file", "/sdcard", "shared://",
-        "文件", "文件夹", "目录", "文档", "笔记", "保存", "写入", "写到", "追加", "改名", "重命名", "清单", "另存",
-    ),
-)  # fmt: skip
+MODULE = Module("files", "notes", common=True)
 MAX_FILE = 25_000_000
 MAX_SEARCHED = 1_000_000
 LINE_SHOWN = 400

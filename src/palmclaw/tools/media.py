@@ -11,31 +11,7 @@ from palmclaw.core.phone import MediaItem, Player, listed
 from palmclaw.core.times import minutes, moment
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
 
-MODULE = Module(
-    "media",
-    "photos, music, voice recording",
-    keywords=(
-        *("photo", "picture", "image", "selfie", "camera", "album", "video", "screenshot", "gallery", "music"),
-        *("song", "track", "audio", "play", "pause", "resume", "playback", "listen", "record", "recorder", "memo"),
-        *(
-            "照片",
-            "相片",
-            "拍照",
-            "相机",
-            "相册",
-            "图片",
-            "视频",
-            "截图",
-            "截屏",
-            "音乐",
-            "歌",
-            "播放",
-            "放一首",
-            "暂停",
-        ),
-        *("继续播", "录音", "语音备忘"),
-    ),
-)
+MODULE = Module("media", "photos, music, voice recording", common=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,16 +12,7 @@ from palmclaw.core.schema import Length
 from palmclaw.core.times import minutes
 from palmclaw.core.tools import Effect, Module, Preview, Recipient, ToolContext, tool
 
-MODULE = Module(
-    "messages",
-    "SMS, calls",
-    keywords=(
-        *("sms", "text", "message", "unread", "reply", "forward", "send", "write to", "call", "dial", "phone call"),
-        *("missed call", "call log", "verification code", "one-time code", "parcel", "短信", "消息", "未读", "回复"),
-        *("转发", "发给", "发送", "告诉", "打电话", "打给", "拨打", "拨通", "来电", "电话", "通话", "验证码", "取件码"),
-    ),
-    requires=("contacts",),
-)
+MODULE = Module("messages", "SMS, calls", requires=("contacts",), common=True)
 
 
 @dataclass(frozen=True, slots=True)

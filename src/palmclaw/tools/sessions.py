@@ -8,36 +8,7 @@ from palmclaw.core.errors import BadArguments
 from palmclaw.core.schema import Between, Length
 from palmclaw.core.tools import Effect, Module, Outcome, Place, Preview, ToolContext, tool
 
-MODULE = Module(
-    "sessions",
-    "other conversations, sub-agents",
-    keywords=(
-        *(
-            "conversation",
-            "session",
-            "chat",
-            "sub-agent",
-            "subagent",
-            "background",
-            "in parallel",
-            "delegate",
-            "we said",
-        ),
-        *(
-            "did i say",
-            "did you say",
-            "did we",
-            "last time",
-            "对话",
-            "会话",
-            "聊天记录",
-            "子代理",
-            "后台",
-            "说过",
-            "上次",
-        ),
-    ),
-)
+MODULE = Module("sessions", "other conversations, sub-agents", requires=("memory",))
 HERE = "here"
 
 

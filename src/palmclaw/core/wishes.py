@@ -1,0 +1,71 @@
+"""Whether a person wants something done or looked up, or only talks."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from palmclaw.core.keywords import Index, Piece, listed
+
+_WISH = """
+check|find|show|get|give|put|set|make|turn|switch|open|start|stop|play|pause|add|remove|delete|send|tell|ask|text|call,
+ring|read|write|save|keep|note|change|move|update|edit|cancel|book|schedule|plan|look|search|list|count|copy|paste|share,
+forward|reply|answer|connect|disconnect|pair|mute|take|bring|pull|drop|stick|throw|bin|clear|clean|tidy|sort|fix|swap,
+push|shift|bump|cut|kill|end|finish|hold|continue|resume|skip|repeat|record|capture|grab|fetch|pick|dig|hand|pass|post,
+warn|wake|let|use|run|load|launch|close|shut|lower|raise|join|merge|rename|replace|undo|restore|store|track|sum|print,
+scan|mark|cross|strike|scratch|wipe|empty|erase|dump|arrange|organise|organize|invite|confirm|draft|type|jot|split,
+combine|collect|review|visit|download|install|enable|disable|activate|quit|dial|my|mine,
+do|did|have|has|had|am|was|were|can|should|will|when|where|what|which|who|how i|we,
+i|we need|want|can't|cant|keep|gotta|must|have|forgot|lost|missed|left, this thing|phone|screen|app, on here|it,
+any|anything|anyone|anybody new|for|from|left|else, is|are there, has|have|did the|he|she|they|anyone|it
+我|帮|把|请|咱|有没有|还有|哪|几|多少|没|吗|刚才|刚刚|上次|下次|这个|那个|看|查|找|打|开|关|设|定|放|停|发|写|记|删|改,
+加|建|存|读|念|搜|列|拍|录|调|换|移|挪|取|告|提|叫|通|连|断|问|回|约|订|弄|整|拿|传|转|拨|接|听|划|清|扔|退|切|让|喊|催
+"""
+_TALK = """
+who invented|discovered|wrote|painted|founded|won|was|were|came|is, what is|was|are the|a|an … of|in|world, why,
+what|what's|whats {num} times|plus|minus|divided, {num} times|plus|minus {num}, {num}% of,
+how do|does|did|are|is you|a|an|the|people|plants|{who}, how much|many do you, how long|much|many does it|a|an,
+how long|much|many is|are a|there, explain|translate|define, joke|poem|haiku|riddle|limerick|sonnet|rhyme|trivia,
+tell me about|something|why|how, tell me a story, write|make|compose … song|story|verse|slogan,
+thank|thanks|cheers|thx|ta|hello|bye|lol|haha, good night|morning|evening, difference between, meaning|capital of,
+in french|german|spanish|italian|japanese|latin|english|chinese, never mind, nevermind, forget it|i|that, leave it,
+how are|is you|it|life, how's it|life|things|you, what's up, i'm|im|am|feel bored|tired|sad|happy|lonely|fine|great,
+i feel, do you think|like|believe|feel|love|dream|have|prefer, are you, can you help, you're|youre|you are,
+what can|else you, what do you, your opinion|favourite|favorite, recommend, should i, is it true|possible|normal|safe,
+is it better|worth|rude|bad, what happens|would|if, history|opinion of, who are you, what does … mean
+为什么|为何|为啥|怎么会|怎么形成|什么意思|的意思|近义词|反义词|哪个朝代|哪一年|哪国|谁发明|谁写|谁画|是谁写|首都|笑话,
+写诗|写一首|首诗|诗歌|谜语|故事|翻译|英文怎么|英语怎么|怎么说|原理|是怎么|区别|谢谢|谢啦|多谢|感谢|你好|您好|早安|晚安,
+再见|拜拜|哈喽|嗨|你真|你是谁|你会|你能做|你觉得|你喜欢|心情|辛苦|厉害|不错|无聊|好累|难过|开心|算了|不用了|没事|等于几,
+加…等于|乘以|除以|什么是|是什么|沸点|历史|由来|哈哈|嗯嗯|好的|行吧|知道了|明白|推荐|如何|怎样|世界|宇宙|地球|太阳
+"""
+
+_IDLE = """
+who invented|discovered|wrote|painted|founded|composed|sang, write|compose|make|tell|give … poem|haiku|limerick|sonnet,
+riddle|joke|haiku, translate, how are you, how do|does … work, good morning|evening|night, difference between,
+capital|meaning|history of, word for, in french|german|spanish|italian|japanese|latin
+讲个笑话|笑话|写诗|写一首|首诗|谜语|翻译|早安|晚安|谁发明|谁写的|谁画的|原理|有什么区别|什么意思|近义词|反义词|首都
+"""
+_OWN = """
+my|mine|i|i'm|i've|me|we|our|us|this|here|now|last|next|phone|{file}|{url}|{clock}|{phone}
+我|咱|帮|把|刚|现在|这|给|手机|里
+"""
+
+
+def is_wish(sentences: Sequence[Sequence[Piece]]) -> bool:
+    """Whether one asks for something of the person's own, and none is mere talk."""
+    tones = [_tones().heard(sentence) for sentence in sentences]
+    return any("wish" in tone for tone in tones) and not any("talk" in tone for tone in tones)
+
+
+def is_talk(sentence: Sequence[Piece]) -> bool:
+    """Whether a sentence is a greeting, thanks, a question about the world, a word about words."""
+    return "talk" in _tones().heard(sentence)
+
+
+def is_idle(sentence: Sequence[Piece]) -> bool:
+    """Whether it can be answered without looking at or touching anything of the person's own."""
+    tones = _tones().heard(sentence)
+    return "idle" in tones and "own" not in tones
+
+
+@cache
+def _tones() -> Index:
+    return Index({"wish": listed(_WISH), "talk": listed(_TALK), "idle": listed(_IDLE), "own": listed(_OWN)})
