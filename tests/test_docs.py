@@ -85,6 +85,7 @@ def test_every_other_command_is_one_we_know() -> None:
         ".venv/bin/python bench/run.py",
         ".venv/bin/python bench/gateway.py",
         ".venv/bin/python bench/load.py",
+        ".venv/bin/python bench/routing.py",
         ".venv/bin/python scripts/mutants.py",
         ".venv/bin/python -m palmclaw.plugins",
     }

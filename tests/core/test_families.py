@@ -84,13 +84,18 @@ def test_a_family_of_ones_own_and_more_for_one_that_is_there() -> None:
             "alarms",
             ModuleSettings(pinned=True, barred=True),
             "modules.alarms.pinned: a family cannot be pinned and barred",
-            "Take one of the two out.",
+            "Take one of them out.",
         ),
         (
             "alarms",
-            ModuleSettings(keywords=("{tune}",)),
-            "modules.alarms.keywords: '{tune}': there is no kind of word {tune}; there are {clock} {day} {file} {num}"
-            " {phone} {unit} {url} {who}",
+            ModuleSettings(keywords=("play {tune}",)),
+            "modules.alarms.keywords: {tune} in 'play {tune}' is no kind of word",
+            "Kinds of words: {clock} {day} {file} {num} {phone} {unit} {url} {who}",
+        ),
+        (
+            "alarms",
+            ModuleSettings(keywords=("… up",)),
+            "modules.alarms.keywords: '… up' does not begin with a word",
             "",
         ),
         (

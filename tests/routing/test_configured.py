@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from palmclaw import plugins
 from palmclaw.app import App, assembled
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.messages import user_message
 from palmclaw.core.ports import Request, Tail
 from tests.test_tool_cost import Asked
+
+ROOT = Path(__file__).parents[2]
 
 
 def app(home: Path, text: str) -> App:
@@ -107,3 +110,10 @@ def test_what_cannot_be_is_refused_at_the_start(home_dir: Path, text: str, messa
     with pytest.raises(ConfigError) as caught:
         app(home_dir, text)
     assert str(caught.value).replace(f"{home_dir}/", "").startswith(message)
+
+
+async def test_the_example_of_the_manual_is_accepted(home_dir: Path) -> None:
+    text = (ROOT / "docs/routing.md").read_text("utf-8").partition("```toml\n")[2].partition("```")[0]
+    made = app(home_dir, text)
+    assert await offered(made, "schlaf jetzt ein") >= {"alarm_set", "device_status"}
+    assert set(made.kits.of("").disabled) == set(plugins.tools()[1]["bluetooth"].tools)

@@ -1,6 +1,10 @@
 """Others' sentences find their tools, at what they may cost; the figures stand in docs/routing.md."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -10,10 +14,11 @@ from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.app import App, assembled
 from palmclaw.cli.counting import tokenizer
 from palmclaw.core.families import check
-from palmclaw.core.keywords import flaw
+from palmclaw.core.keywords import can_be_heard, unknown_kinds
 from palmclaw.core.modules import spoken_of
 from tests.routing.evaluation import Case, Figures, costs, left_out, measured, missed, sentences, tasks, ways
 
+ROOT = Path(__file__).parents[2]
 FLOOR, MOST = 0.98, 900
 PARTS: dict[str, Callable[[Case], bool]] = {
     "all": lambda case: True,
@@ -121,8 +126,8 @@ def test_small_talk_is_of_nothing(app: App, text: str) -> None:
 
 def test_the_keywords_are_well_written_and_the_families_fit_together(app: App) -> None:
     check(app.modules)
-    wrong = [f"{n}: {k}: {flaw(k)}" for n, m in app.modules.items() for k in (*m.keywords, *m.hints) if flaw(k)]
-    assert wrong == []
+    words = [word for module in app.modules.values() for word in (*module.keywords, *module.hints)]
+    assert [word for word in words if unknown_kinds(word) or not can_be_heard(word)] == []
 
 
 def test_words_lie_beside_the_families_they_are_of(app: App) -> None:
@@ -130,3 +135,12 @@ def test_words_lie_beside_the_families_they_are_of(app: App) -> None:
     files = {path.stem: path.read_text("utf-8") for path in folder.iterdir()}
     assert sorted(files) == sorted(n for n, m in app.modules.items() if not m.always)
     assert [name for name, text in files.items() if "\nhints:\n" not in text or "\r" in text] == []
+
+
+def test_the_bench_prints_these_figures(app: App) -> None:
+    command = [sys.executable, "bench/routing.py", "--json"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    printed = json.loads(done.stdout)
+    assert (printed["tokenizer"], printed["left_out"]) == ("o200k_base", left_out())
+    assert printed["ways"]["routing"]["all"] == asdict(figures(app, sentences()))
+    assert list(printed["ways"]) == ["all tools", "keywords alone", "routing"]

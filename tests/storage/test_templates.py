@@ -33,10 +33,10 @@ def test_four_of_them_begin_every_request(templates: Templates) -> None:
 
 def test_a_persons_copy_wins_and_an_agents_own_wins_over_that(templates: Templates) -> None:
     wrote(templates.home / "templates/SOUL.md", b"\xef\xbb\xbfBe brief.\r\n")
-    wrote(templates.home / "agents/work/templates/SOUL.md", "Be formal.")
+    wrote(templates.home / "agents/tutor/templates/SOUL.md", "Be formal.")
     assert "Be brief." in templates.policy().splitlines()
-    assert templates.policy("work").splitlines() == ["AGENT of work", "Be formal.", "USER of work", "TOOLS of work"]
-    assert templates.path("SOUL", "work") == templates.home / "agents/work/templates/SOUL.md"
+    assert templates.policy("tutor").splitlines() == ["AGENT of tutor", "Be formal.", "USER of tutor", "TOOLS of tutor"]
+    assert templates.path("SOUL", "tutor") == templates.home / "agents/tutor/templates/SOUL.md"
     assert templates.path("TOOLS") == templates.builtin / "TOOLS.md"
 
 

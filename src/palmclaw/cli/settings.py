@@ -27,6 +27,7 @@ _HARMLESS = re.compile(r"tokens|key_header|token_field")
 _LISTS = re.compile(
     r"tools\.disabled|files\.outside|provider\.fallbacks|.*\.schema_without"
     r"|channels\.[^.]+\.(owners|allow)|agents\.[^.]+\.(tools|disabled|bindings)"
+    r"|modules\.[^.]+\.(keywords|tools|requires)"
 )
 _SECRET_WORDS = ("key", "token", "secret", "password", "authorization", "headers")
 _SORTED = re.compile(r"queue\..+|channels\.[^.]+\.(blocks|block_min|block_max|coalesce|human_delay)")

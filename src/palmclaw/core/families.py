@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from palmclaw.core.errors import ConfigError
-from palmclaw.core.keywords import flaw
+from palmclaw.core.keywords import KINDS, can_be_heard, unknown_kinds
 from palmclaw.core.schema import Doc
 from palmclaw.core.tools import Module
 
@@ -90,13 +90,16 @@ def _check(name: str, wanted: ModuleSettings, modules: Mapping[str, Module], too
         hint = _near(name, modules) or "Name the tools of a family of your own: tools = […]"
         raise ConfigError(at, "there is no such family, and it has no tools", hint)
     if wanted.pinned and wanted.barred:
-        raise ConfigError(f"{at}.pinned", "a family cannot be pinned and barred", "Take one of the two out.")
+        raise ConfigError(f"{at}.pinned", "a family cannot be pinned and barred", "Take one of them out.")
     for tool in wanted.tools:
         if tool not in tools:
             raise ConfigError(f"{at}.tools", f"there is no tool named {tool!r}", _near(tool, tools) or "palmclaw tools")
     for keyword in wanted.keywords:
-        if wrong := flaw(keyword):
-            raise ConfigError(f"{at}.keywords", f"{keyword!r}: {wrong}")
+        if unknown := unknown_kinds(keyword):
+            hint = f"Kinds of words: {' '.join(KINDS)}"
+            raise ConfigError(f"{at}.keywords", f"{unknown[0]} in {keyword!r} is no kind of word", hint)
+        if not can_be_heard(keyword):
+            raise ConfigError(f"{at}.keywords", f"{keyword!r} does not begin with a word")
 
 
 def _near(name: str, names: Collection[str]) -> str:

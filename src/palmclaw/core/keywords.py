@@ -75,26 +75,30 @@ Rest = tuple[tuple[Step, ...], str]
 
 @dataclass(slots=True)
 class _Beginning:
-    """Whose keywords a form is, whole; and how others go on after it: with a form of the next piece, or a gap."""
+    """Whose keywords a form is, whole; and how others go on: with a form of the next piece, or a gap before a step."""
 
     whole: set[str] = field(default_factory=set)
     next: dict[str, list[Rest]] = field(default_factory=dict)
-    gaps: list[Rest] = field(default_factory=list)
+    gaps: list[tuple[Rest, frozenset[str]]] = field(default_factory=list)
 
     def add(self, rest: list[Step], name: str) -> None:
         """A keyword that begins so."""
+        while rest[-1:] == [None]:
+            rest = rest[:-1]
         if not rest:
             self.whole.add(name)
         elif (first := rest[0]) is None:
-            self.gaps.append((tuple(rest), name))
+            self.gaps.append(((tuple(rest), name), next((step for step in rest if step), frozenset())))
         else:
             for form in first:
                 self.next.setdefault(form, []).append((tuple(rest[1:]), name))
 
-    def goes_on(self, pieces: Sequence[Piece], at: int, besides: Collection[str]) -> Iterator[str]:
-        """Whose keywords go on to their end with the pieces from there on, `besides` some that are known."""
-        for steps, name in self.gaps:
-            if name not in besides and _follow(steps, pieces, at):
+    def goes_on(
+        self, pieces: Sequence[Piece], at: int, there: frozenset[str], besides: Collection[str]
+    ) -> Iterator[str]:
+        """Whose keywords go on to their end from there on, `besides` some that are known; `there` are all forms."""
+        for (steps, name), after in self.gaps:
+            if name not in besides and not after.isdisjoint(there) and _follow(steps, pieces, at):
                 yield name
         for form in pieces[at].forms:
             for steps, name in self.next.get(form, ()):
@@ -120,7 +124,7 @@ class Index:
         found = set[str]().union(*(each.whole for each in begun.values()))
         for at, piece in enumerate(pieces[:-1], 1):
             for form in piece.forms & begun.keys():
-                found.update(begun[form].goes_on(pieces, at, found))
+                found.update(begun[form].goes_on(pieces, at, there, found))
         return frozenset(found)
 
     def _beginning(self, form: str) -> _Beginning:
@@ -139,14 +143,15 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in (part.strip() for part in re.split("[,\n]", told)) if each))
 
 
-def flaw(keyword: str) -> str:
-    """What is wrong with how a keyword is written; empty: nothing."""
-    unknown = sorted(set(re.findall(r"\{[^}\s]*\}?", keyword)).difference(KINDS))
-    if unknown:
-        return f"there is no kind of word {unknown[0]}; there are {' '.join(sorted(KINDS))}"
-    if not all(way and way[0] is not None for part in keyword.split()[:1] for way in map(_way, part.split("|"))):
-        return "it must begin with a word"
-    return "" if keyword.strip() else "it is empty"
+def unknown_kinds(keyword: str) -> list[str]:
+    """What a keyword has in braces that is no kind of word."""
+    return sorted(set(re.findall(r"\{[^}\s]*\}?", keyword)).difference(KINDS))
+
+
+def can_be_heard(keyword: str) -> bool:
+    """Whether a keyword begins with a word, each of its alternatives."""
+    ways = [_way(way) for part in keyword.split()[:1] for way in part.split("|")]
+    return bool(ways) and all(way and way[0] is not None for way in ways)
 
 
 def sentences(text: str) -> list[tuple[Piece, ...]]:
@@ -190,6 +195,8 @@ def _heads(phrase: str) -> Iterator[str]:
     for way in "".join(phrase.split(None, 1)[:1]).split("|"):
         if way.isascii() and way.isalnum():
             yield way.lower()
+        elif "\u3400" <= way[:1] <= "\u9fff":
+            yield simplified(way[0])
         else:
             yield from (form for first in _way(way)[:1] for form in first or ())
 

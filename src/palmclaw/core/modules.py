@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from palmclaw.core.keywords import Index, Piece, sentences
+from palmclaw.core.keywords import Index, sentences
 from palmclaw.core.tools import Module
-from palmclaw.core.wishes import is_idle, is_talk, is_wish
+from palmclaw.core.wishes import TALK, is_idle, is_wish, tones
 
 HEAD, TAIL = 400, 200
 """Characters at the beginning and the end of a long message in which a person says what is wanted."""
@@ -22,13 +22,14 @@ def matched(modules: Mapping[str, Module], texts: Iterable[str]) -> frozenset[st
     found = {name for name, module in modules.items() if module.always}
     ear = _ear(tuple(modules.values()))
     for text in texts:
-        found |= spoken_of(modules, text) or (ear.common if is_wish(_said(text)) else frozenset())
+        families, wishes = _heard(ear, text)
+        found |= families or (ear.common if wishes else frozenset())
     return expanded(modules, found)
 
 
 def spoken_of(modules: Mapping[str, Module], text: str) -> frozenset[str]:
     """The modules that one text speaks of."""
-    return _spoken_of(_ear(tuple(modules.values())), text)
+    return _heard(_ear(tuple(modules.values())), text)[0]
 
 
 def expanded(modules: Mapping[str, Module], names: Iterable[str]) -> frozenset[str]:
@@ -45,40 +46,38 @@ def expanded(modules: Mapping[str, Module], names: Iterable[str]) -> frozenset[s
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Ear:
-    """The keywords of all modules, their hints, those of few tools, and the common ones."""
+    """The keywords of all modules, their hints (by `?NAME`) and the tones, at once; small modules, common ones."""
 
-    keywords: Index
-    hints: Index
+    words: Index
+    names: frozenset[str]
     small: frozenset[str]
     common: frozenset[str]
+
+    def families(self, heard: frozenset[str]) -> frozenset[str]:
+        """What a sentence speaks of in which these were heard."""
+        if is_idle(heard):
+            return frozenset()
+        certain = heard & self.names
+        if len(certain) > 1 or TALK in heard:
+            return certain
+        hinted = frozenset(name for name in (self.small if certain else self.names) if f"?{name}" in heard)
+        return certain | hinted
 
 
 @lru_cache(maxsize=32)
 def _ear(modules: tuple[Module, ...]) -> _Ear:
+    hints = {f"?{m.name}": m.hints for m in modules}
     return _Ear(
-        Index({m.name: m.keywords for m in modules}),
-        Index({m.name: m.hints for m in modules}),
+        Index({**{m.name: m.keywords for m in modules}, **hints, **tones()}),
+        frozenset(m.name for m in modules),
         frozenset(m.name for m in modules if len(m.tools) <= FEW),
         frozenset(m.name for m in modules if m.common),
     )
 
 
-@lru_cache(maxsize=64)
-def _said(text: str) -> tuple[tuple[Piece, ...], ...]:
-    text = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
-    return tuple(sentences(text))
-
-
 @lru_cache(maxsize=256)
-def _spoken_of(ear: _Ear, text: str) -> frozenset[str]:
-    return frozenset[str]().union(*(_in_sentence(ear, sentence) for sentence in _said(text)))
-
-
-def _in_sentence(ear: _Ear, sentence: tuple[Piece, ...]) -> frozenset[str]:
-    if is_idle(sentence):
-        return frozenset()
-    certain = ear.keywords.heard(sentence)
-    if len(certain) > 1 or is_talk(sentence):
-        return certain
-    hinted = ear.hints.heard(sentence)
-    return certain | (hinted & ear.small) if certain else hinted
+def _heard(ear: _Ear, text: str) -> tuple[frozenset[str], bool]:
+    """The modules that a text speaks of, and whether it is a wish."""
+    text = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
+    said = [ear.words.heard(sentence) for sentence in sentences(text)]
+    return frozenset[str]().union(*map(ear.families, said)), is_wish(said)

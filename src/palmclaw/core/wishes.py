@@ -1,9 +1,11 @@
 """Whether a person wants something done or looked up, or only talks."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Collection, Sequence
 
-from palmclaw.core.keywords import Index, Piece, listed
+from palmclaw.core.keywords import listed
+
+WISH, TALK, IDLE, OWN = "!wish", "!talk", "!idle", "!own"
+"""A wish; talk (a greeting, thanks, a question about the world); what is answered by saying; the person's own."""
 
 _WISH = """
 check|find|show|get|give|put|set|make|turn|switch|open|start|stop|play|pause|add|remove|delete|send|tell|ask|text|call,
@@ -49,23 +51,16 @@ my|mine|i|i'm|i've|me|we|our|us|this|here|now|last|next|phone|{file}|{url}|{cloc
 """
 
 
-def is_wish(sentences: Sequence[Sequence[Piece]]) -> bool:
-    """Whether one asks for something of the person's own, and none is mere talk."""
-    tones = [_tones().heard(sentence) for sentence in sentences]
-    return any("wish" in tone for tone in tones) and not any("talk" in tone for tone in tones)
+def tones() -> dict[str, tuple[str, ...]]:
+    """The keywords of each tone in which a sentence may be said."""
+    return {WISH: listed(_WISH), TALK: listed(_TALK), IDLE: listed(_IDLE), OWN: listed(_OWN)}
 
 
-def is_talk(sentence: Sequence[Piece]) -> bool:
-    """Whether a sentence is a greeting, thanks, a question about the world, a word about words."""
-    return "talk" in _tones().heard(sentence)
+def is_wish(sentences: Sequence[Collection[str]]) -> bool:
+    """Whether one sentence asks for something of the person's own, and none is mere talk; each by its tones."""
+    return any(WISH in tone for tone in sentences) and not any(TALK in tone for tone in sentences)
 
 
-def is_idle(sentence: Sequence[Piece]) -> bool:
-    """Whether it can be answered without looking at or touching anything of the person's own."""
-    tones = _tones().heard(sentence)
-    return "idle" in tones and "own" not in tones
-
-
-@cache
-def _tones() -> Index:
-    return Index({"wish": listed(_WISH), "talk": listed(_TALK), "idle": listed(_IDLE), "own": listed(_OWN)})
+def is_idle(sentence: Collection[str]) -> bool:
+    """Whether a sentence of these tones can be answered without looking at or touching anything of the person's own."""
+    return IDLE in sentence and OWN not in sentence
