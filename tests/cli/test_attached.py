@@ -157,6 +157,7 @@ def test_a_gateway_that_ends_is_looked_for_again_with_the_next_message(place: Pl
     t.shows("Attached.*›")
     t.type("first\r/status\r")
     t.shows("Working on your message")
+    assert any("first" in palmclaw("sessions", "export", "main").stdout for _ in range(60))  # its turn is stored
     gateway.kill()
     t.shows("The gateway has ended.*›")
     place.terminal.script([{"text": "Went on.", "pause": 0.3}, {"text": "Both."}])
