@@ -17,6 +17,7 @@ from palmclaw.cli.main import COMMANDS
 ROOT = Path(__file__).parents[1]
 PAGES = (
     *("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "bench/README.md", "docs/quality.md", "docs/cost.md"),
+    *("docs/context.md", "docs/memory.md", "docs/routing.md", "docs/skills.md"),
     *sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/protocols/*.md")),
 )
 ELSEWHERE = ("pkg ", "git clone", "cd ", "sh run", "apt", "ln -s")  # on a phone, or before there is a clone

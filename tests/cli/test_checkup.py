@@ -203,3 +203,29 @@ def test_memory_that_is_not_well_is_told(home_dir: Path) -> None:
     app.home.memory.mkdir()
     folder = f"{app.home.memory} is no file"
     assert checkup.memory(app) == Finding("memory", False, folder, "Move it away; then: palmclaw memory edit")
+
+
+def test_a_broken_skill_is_named(home_dir: Path) -> None:
+    app = assembled(os.environ)
+    assert checkup.skills(app) == Finding("skills", True, "skills that are used: 12")
+    folder = home_dir / "skills" / "lamp-code"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("name: lamp-code\n-----------\n# Lamp\n")
+    found = checkup.skills(app)
+    assert (found.ok, found.is_news, found.mend) == (True, True, "palmclaw skills list")
+    assert found.text.startswith(f"{folder}: SKILL.md")
+
+
+def test_your_own_templates_are_compared(home_dir: Path) -> None:
+    app = assembled(os.environ)
+    assert checkup.templates(app) == Finding("templates", True, "as they come with this version")
+    folder = home_dir / "templates"
+    folder.mkdir(parents=True)
+    (folder / "SOUL.md").write_text("Be brief.")
+    text = "your own (lines that differ): SOUL.md (2)"
+    assert checkup.templates(app) == Finding("templates", True, text, is_news=True)
+    (folder / "AGENT.md").write_text("")
+    found = checkup.templates(app)
+    assert (found.is_news, found.text) == (True, "your AGENT.md is empty: the agent is not told whom to believe")
+    (folder / "USER.md").write_text("{{owner}}")
+    assert checkup.templates(app).ok is False

@@ -428,6 +428,7 @@ def test_the_doctor_finds_a_new_home_well() -> None:
         "outbox",
         "channels",
         "memory",
+        "skills",
         "templates",
         "log",
         "phone",

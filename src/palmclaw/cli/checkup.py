@@ -24,6 +24,7 @@ from palmclaw.storage.memory import MemoryRecord
 from palmclaw.storage.memory_file import MemoryFile
 from palmclaw.storage.outbox import Outbox
 from palmclaw.storage.people import KnownPeople
+from palmclaw.storage.skills import broken
 
 T = TypeVar("T")
 SHOWN = 5
@@ -130,6 +131,14 @@ def memory(app: App) -> Finding:
             "memory", True, text, "It is tried again when more is said there. See: palmclaw logs", is_news=True
         )
     return Finding("memory", True, f"{len(found.text):,} of {CAP:,} characters")
+
+
+def skills(app: App) -> Finding:
+    """Skills that cannot be read, or whose text was forgiven something."""
+    known = asyncio.run(app.skills.standing())
+    if lines := broken(known):
+        return Finding("skills", True, "; ".join(map(visible, lines[:SHOWN])), "palmclaw skills list", is_news=True)
+    return Finding("skills", True, f"skills that are used: {sum(each.is_ready for each in known)}")
 
 
 def templates(app: App) -> Finding:

@@ -186,6 +186,6 @@ def _answers(address: str) -> bool:
 
 _CHECKS: tuple[Callable[[App], Finding], ...] = (
     *(checkup.home, checkup.gateway, _database, checkup.unfinished, checkup.outbox, checkup.channels, checkup.memory),
-    *(checkup.templates, checkup.log),
+    *(checkup.skills, checkup.templates, checkup.log),
     *(_phone, _model, _services, _fallbacks, _learned),
 )

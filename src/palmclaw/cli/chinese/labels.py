@@ -125,6 +125,7 @@ LABELS = {
     "unfinished": "未完成",
     "outbox": "待发送",
     "memory": "记忆",
+    "skills": "技能",
     "templates": "模板",
     "channels": "聊天渠道",
     "log": "日志",

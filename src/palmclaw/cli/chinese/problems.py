@@ -244,7 +244,8 @@ CHINESE = {
     "turn {} in {} crashed": "{1} 的一轮 {0} 崩溃",
     "tool {} crashed": "工具 {} 崩溃",
     "some of what happened is not in this log": "有些事没有记进这份日志",
-    # templates
+    # skills, templates
+    "skills that are used: {}": "在用的技能：{}",
     "{}, line {}: there is nothing to put in place of {}": "{} 第 {} 行：没有可以代替 {} 的内容",
     "{} is longer than {} characters": "{} 超过 {} 个字符",
     "your AGENT.md is empty: the agent is not told whom to believe": "你的 AGENT.md 是空的：助手不知道该相信谁",
