@@ -133,6 +133,22 @@ async def test_a_file_that_another_program_keeps_locked_is_said_and_nothing_is_l
     await database.close()
 
 
+@pytest.mark.parametrize("seconds", [0.05, 5.0])
+async def test_a_new_file_that_another_process_is_just_opening_is_waited_for(tmp_path: Path, seconds: float) -> None:
+    database = Database(tmp_path / "db", patience=seconds)
+    with closing(sqlite3.connect(tmp_path / "db", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        looking = asyncio.create_task(version(database))
+        if seconds < 1:
+            with pytest.raises(StorageError, match="locked"):
+                await looking
+        else:
+            await asyncio.sleep(0.05)
+        other.execute("ROLLBACK")
+    assert await (version(database) if seconds < 1 else looking) > 0
+    await database.close()
+
+
 async def test_reading_needs_no_file_and_makes_none(tmp_path: Path) -> None:
     database = Database(tmp_path / "db", readonly=True)
     assert await Sessions(database).listed() == ()

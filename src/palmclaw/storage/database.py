@@ -8,6 +8,7 @@ import asyncio
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -20,6 +21,8 @@ from palmclaw.core.errors import StorageError
 
 CACHE = 512
 """Kilobytes of pages that a gateway holds for good; what is read again comes from the system's own cache."""
+AGAIN = 0.02
+"""Seconds until a file that another process is just opening is tried again."""
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
 
@@ -112,7 +115,7 @@ def _connect(path: Path, patience: float) -> sqlite3.Connection:
     _private_file(path)
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=patience)
     try:
-        connection.execute("PRAGMA journal_mode=WAL")
+        _in_wal(connection, patience)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute(f"PRAGMA cache_size=-{CACHE}")
@@ -120,6 +123,19 @@ def _connect(path: Path, patience: float) -> sqlite3.Connection:
     except BaseException:
         connection.close()
         raise
+
+
+def _in_wal(connection: sqlite3.Connection, patience: float) -> None:
+    """Where several begin on a new file together, SQLite refuses this instead of waiting: so it is waited here."""
+    until = time.monotonic() + patience
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_BUSY" or time.monotonic() > until:
+                raise
+        time.sleep(AGAIN)
 
 
 def _private_file(path: Path) -> None:
