@@ -169,6 +169,21 @@ def test_a_gateway_that_ends_is_looked_for_again_with_the_next_message(place: Pl
     assert t.ends() == 0
 
 
+def test_a_gateway_that_dies_in_the_middle_of_its_answer_leaves_a_line_to_type_in(place: Place) -> None:
+    gateway = place.serve({"begins": "Well, let me see", **NEVER})
+    t = place.terminal()
+    t.shows("Attached.*›")
+    t.type("first\r")
+    t.shows("Well, let me see")
+    gateway.kill()
+    t.shows("Well, let me see.*The gateway has ended.*›")
+    place.terminal.script([{"text": "Went on."}, {"text": "Both."}])
+    t.type("second\r")
+    t.shows(r"goes on with what was broken off.*Both\..*tokens")
+    t.type("\x04")
+    assert t.ends() == 0
+
+
 def test_a_gateway_that_is_still_busy_ending_refuses_and_the_line_stays(place: Place) -> None:
     gateway = place.serve({"text": "Fine."})
     t = place.terminal()

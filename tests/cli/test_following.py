@@ -87,12 +87,12 @@ async def test_only_its_own_turn_is_shown(talk: Talk, capsys: pytest.CaptureFixt
         ("", SlotAwaited(2.0)),
         ("t1", DONE),
     )
-    assert (code, capsys.readouterr()) == (0, ("ours", "… waits for other conversations.\n"))
+    assert (code, capsys.readouterr()) == (0, ("ours\n", "… waits for other conversations.\n"))
 
 
 async def test_it_joins_the_turn_of_another(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:
     told = (("t0", Steered(1, user_message("x"))), fate(Fate.STEERED), ("t0", TextDelta("both")), ("t0", DONE))
-    assert (await followed(talk, *told), capsys.readouterr()) == (0, ("both", "… joins what is being done.\n"))
+    assert (await followed(talk, *told), capsys.readouterr()) == (0, ("both\n", "… joins what is being done.\n"))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ async def test_what_was_missed_is_found_out(
     assert await followed(talk, *told, runtime=runtime) == code
     out, err = capsys.readouterr()
     assert err.startswith("(Some of what happened is not shown here.)\n")
-    assert out == ("the rest" if any(lane.session == "main" for lane in lanes) else "")
+    assert out == ("the rest\n" if any(lane.session == "main" for lane in lanes) else "")
 
 
 async def test_a_question_is_answered_once_by_whoever_is_first(talk: Talk, capsys: pytest.CaptureFixture[str]) -> None:

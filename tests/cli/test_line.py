@@ -157,6 +157,20 @@ async def test_an_answer_grows_above_the_line_and_is_printed_once_it_is_whole(tm
         assert tty.shown().count("• 0") == 1
 
 
+async def test_a_key_that_was_pressed_before_the_line_was_drawn_may_tell_something(tmp_path: Path) -> None:
+    """Also below an answer that is half written: the line is not drawn before its time."""
+    async with opened(tmp_path) as (line, keys, tty):
+        stream = Above(tty)
+        line.interrupted, line.offered = line.cancel, lambda: print("Again to leave.", file=stream, flush=True)
+        line.tail = lambda most: "Well, let me"
+        keys.send_text("first\r\x03")
+        assert await line.read() == "first"
+        reading = await begun(line)
+        keys.send_text("go on\r")
+        assert await reading == "go on"
+        assert tty.shown().count("Again to leave.\n") == 1
+
+
 def test_every_command_is_completed() -> None:
     found = completions(("groq", "offline"))
     assert {"/help", "/withdraw", "/stop", "/steer", "/status", "/approve", "/queue followup", "/queue reset"} <= set(

@@ -261,10 +261,9 @@ async def test_nothing_outlives_the_end_and_nothing_is_started_after_it(shell: S
     await asyncio.sleep(0)
     await shell.processes.close()
     assert (lives(stubborn), lives(other)) == (False, False)
-    assert await running == Finished(-15, "")
-    for late in (born, asyncio.create_task(shell.run("true"))):
-        with pytest.raises(ToolError, match="PalmClaw is stopping"):
-            await late
+    assert [await running, await born] == [Finished(-15, ""), Finished(-15, "")]  # it was started, and is not denied
+    with pytest.raises(ToolError, match="PalmClaw is stopping; nothing was started"):
+        await shell.run("true")
 
 
 async def test_a_parent_whose_threads_are_all_busy_still_runs_and_ends_children(shell: Shell) -> None:

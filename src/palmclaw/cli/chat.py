@@ -266,6 +266,11 @@ class Talk:
 
         return terminal(self.texts, one_shot=self.style.one_shot, quiet=self.style.quiet)
 
+    def settle(self) -> None:
+        """What was being said comes to no end: it stands as it is."""
+        if self.shown is not None:
+            self.shown.settle()
+
     def show(self, event: Event | TurnStarted | Taken) -> None:
         """Show one event of the turn, or of what becomes of a message."""
         if self.style.as_json:

@@ -184,6 +184,7 @@ class Conversation:
                 self._sending.result()  # it ends by a bug alone
             if self._hearing.done():
                 self._hearing.result()
+                self.talk.settle()
                 self.talk.note(self.talk.texts("gateway_lost"))
                 return False
             if self._listening.questions:

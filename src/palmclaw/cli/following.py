@@ -61,6 +61,7 @@ class Following:
         finally:
             for task in self._asking.values():
                 task.cancel()
+            self.talk.settle()
         return None
 
     def stood(self, standing: Standing) -> None:

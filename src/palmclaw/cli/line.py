@@ -54,8 +54,8 @@ class Above(io.TextIOBase):
         if not text:
             return
         app = get_app_or_none()
-        if app is None or not app.is_running:
-            self._put(text)
+        if app is None or not app.is_running or app.renderer.last_rendered_screen is None:
+            self._put(text)  # no prompt, or one that is drawn in a moment: keys typed before are heard before that
             return
         app.renderer.erase()
         self._put(text)

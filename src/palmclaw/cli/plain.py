@@ -32,10 +32,12 @@ class Plain:
 
     texts: Texts
     quiet: bool = False
+    _is_amid: bool = False
 
     def show(self, event: Event) -> None:
         if isinstance(event, TextDelta):
             click.echo(printable(event.text), nl=False)
+            self._is_amid = True
         elif isinstance(event, MessageAdded):
             self._message(event)
         elif isinstance(event, TurnEnded):
@@ -55,10 +57,17 @@ class Plain:
         """Words of a tool that are the answer."""
         click.echo(printable(text))
 
+    def settle(self) -> None:
+        """The line that is being written ends here."""
+        if self._is_amid:
+            click.echo()
+        self._is_amid = False
+
     def _message(self, event: MessageAdded) -> None:
         message = event.message
         if message.role is Role.ASSISTANT and message.text:
             click.echo()
+            self._is_amid = False
         if message.cut is not Cut.NO:
             click.echo(self.texts(message.cut.value), err=True)
 

@@ -192,19 +192,18 @@ class Processes:
 
     async def _started(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit: int) -> _Child:
         """A child; one that comes to life after its caller was cancelled is ended. Raises ToolError."""
-        self._refuse_at_the_end()
+        if self._closed:
+            raise ToolError("closing", "PalmClaw is stopping; nothing was started", retryable=True)
         for child in tuple(self._children):
             self._look(child)
         task = asyncio.create_task(self._spawned(argv, cwd, env, limit))
         self._spawning.add(task)
         task.add_done_callback(self._spawning.discard)
         try:
-            child = await asyncio.shield(task)
+            return await asyncio.shield(task)  # one that comes to life while `close` waits is ended by it
         except asyncio.CancelledError:
             task.add_done_callback(self._unwanted)
             raise
-        self._refuse_at_the_end()  # what came to life meanwhile is ended by `close`
-        return child
 
     async def _spawned(self, argv: Sequence[str], cwd: Path, env: Mapping[str, str], limit: int) -> _Child:
         ours, theirs = os.pipe()
@@ -222,10 +221,6 @@ class Processes:
         self._children.add(child)
         child.exited.add_done_callback(lambda exited: self._look(child))
         return child
-
-    def _refuse_at_the_end(self) -> None:
-        if self._closed:
-            raise ToolError("closing", "PalmClaw is stopping; nothing was started", retryable=True)
 
     def _unwanted(self, task: "asyncio.Task[_Child]") -> None:
         if not task.cancelled() and task.exception() is None:
