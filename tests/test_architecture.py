@@ -19,7 +19,8 @@ SOURCES = sorted((ROOT / "src/palmclaw").rglob("*.py"))
 BROAD = {"agent/toolbox.py": 1, "runtime/turns.py": 1, "runtime/reception.py": 1}
 LATE = (
     *("rich", "prompt_toolkit", "yaml", "hassil", "tomlkit", "aiohttp.web"),
-    *("palmclaw.runtime.delivery", "palmclaw.runtime.reception"),
+    *("palmclaw.runtime.delivery", "palmclaw.runtime.reception", "palmclaw.agent.consolidation"),
+    *("palmclaw.core.capabilities", "palmclaw.core.personal", "palmclaw.devices.virtual.acts"),
 )
 
 

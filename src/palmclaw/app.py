@@ -1,7 +1,7 @@
 """The composition root: the only module that names concrete classes."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from palmclaw.core.errors import ConfigError, StorageError
 from palmclaw.core.families import configured, gone, unbarred, without
 from palmclaw.core.plugin import Kind, Parts
 from palmclaw.core.tools import Module
+from palmclaw.core.values import dataclass
 from palmclaw.guard.workspace import Workspace
 from palmclaw.kits import Kit, Kits
 from palmclaw.paths import Home

@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from palmclaw.core.codec import decode
 from palmclaw.core.messages import Usage
 from palmclaw.core.schema import Between, Textual
+from palmclaw.core.values import dataclass
 
 MILLION = 1_000_000
 

@@ -5,7 +5,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ from palmclaw.core.families import ModuleSettings
 from palmclaw.core.limits import Limits
 from palmclaw.core.schema import plan_of
 from palmclaw.core.traffic import QueueChange, QueueSettings
+from palmclaw.core.values import dataclass
 from palmclaw.guard.durable import replaced
 from palmclaw.net.endpoints import origin
 from palmclaw.paths import Home

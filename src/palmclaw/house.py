@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from palmclaw.agent.briefing import Briefing
 from palmclaw.agent.compaction import Compaction
-from palmclaw.agent.consolidation import Consolidation
 from palmclaw.agent.context import stamped
 from palmclaw.agent.toolbox import Ports
 from palmclaw.app import App, prompt
@@ -59,6 +58,7 @@ from palmclaw.storage.questions import Questions
 from palmclaw.storage.sessions import Sessions
 
 if TYPE_CHECKING:
+    from palmclaw.agent.consolidation import Consolidation
     from palmclaw.runtime.delivery import Delivery
     from palmclaw.runtime.reception import Reception
 
@@ -148,10 +148,10 @@ class Rooms:
         self._delivery: Delivery | None = None
         self.words = Words(language(app.environ))
         self.reception: Reception | None = None
-        models, keeping = app.models(), app.settings.limits.memory_messages
+        models = app.models()
         self.memory = KeptMemory(MemoryFile(app.home.memory, app.templates.seed()), app.database, app.device)
-        self.consolidation = Consolidation(models, models, self.memory, self.memory, keeping)
-        self.compaction = Compaction(models, self.sessions, prompt("SUMMARY"), self.consolidation.flush)
+        self._consolidation: Consolidation | None = None
+        self.compaction = Compaction(models, self.sessions, prompt("SUMMARY"), self.flush)
         self.briefing = Briefing(self.sessions, self.sessions, self.memory, app.skills)
         self.crew: Subagents
         self.bench: Bench
@@ -186,7 +186,7 @@ class Rooms:
         desks[CONVERSATIONS] = SpokenHere(
             records, self.sessions, lanes, lambda: self.delivery, self.publish, self.session_of
         )
-        self.background = Background(self.consolidation, self.asked, lambda session: lanes.get(session) is None)
+        self.background = Background(self.look, self.asked, lambda session: lanes.get(session) is None)
         made.quiet = self.background.begins
         stack.push_async_callback(self.background.close)
         stack.push_async_callback(made.close)
@@ -201,6 +201,24 @@ class Rooms:
             delivering = {name: settings.delivery for name, settings in self.app.settings.channels.items()}
             self._delivery = Delivery(Outbox(self.app.database), self.channels, delivering, self.publish)
         return self._delivery
+
+    @property
+    def consolidation(self) -> "Consolidation":
+        """What looks through conversations for the memory; made, and loaded, when it is first wanted."""
+        if self._consolidation is None:
+            from palmclaw.agent.consolidation import Consolidation
+
+            models, window = self.app.models(), self.app.settings.limits.memory_messages
+            self._consolidation = Consolidation(models, models, self.memory, self.memory, window)
+        return self._consolidation
+
+    async def look(self, session: str, model: str) -> bool:
+        """Look through a conversation, if it is time; whether it was."""
+        return await self.consolidation.run(session, model)
+
+    async def flush(self, session: str, upto: int, *, cycle: int, model: str = "") -> bool:
+        """Look through what is about to leave a conversation's window."""
+        return await self.consolidation.flush(session, upto, cycle=cycle, model=model)
 
     def met(self, gateway: Gateway) -> "Reception":
         """Where the channels meet the gateway."""

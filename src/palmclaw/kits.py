@@ -1,7 +1,7 @@
 """What an agent works with: its tools and their families, its policy, its model, and the folders of its session."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from secrets import token_hex
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from palmclaw.core.families import without
 from palmclaw.core.limits import Limits
 from palmclaw.core.ports import Provider
 from palmclaw.core.tools import Module, Service, Tool
+from palmclaw.core.values import dataclass
 from palmclaw.guard.workspace import Workspace
 from palmclaw.runtime.bindings import AgentSettings
 from palmclaw.runtime.turns import Work

@@ -4,8 +4,9 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from palmclaw.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

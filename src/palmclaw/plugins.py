@@ -12,7 +12,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -24,6 +24,7 @@ from palmclaw.core.keywords import listed
 from palmclaw.core.plugin import Kind, Parts, Plugin
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Module, Tool
+from palmclaw.core.values import dataclass
 from palmclaw.storage import skill_shelf
 
 log = logging.getLogger(__name__)

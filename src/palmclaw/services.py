@@ -6,7 +6,7 @@ catalogue's origin.
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 from palmclaw import catalog, plugins
@@ -17,6 +17,7 @@ from palmclaw.core.errors import BadArguments, ConfigError
 from palmclaw.core.messages import Usage
 from palmclaw.core.plugin import Kind, Parts
 from palmclaw.core.ports import Provider
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import DOCUMENTS, IMAGES
 from palmclaw.net.endpoints import is_near, origin, protocol_of, split
 from palmclaw.runtime.budget import Prices

@@ -56,7 +56,7 @@ def night() -> Night:
     async def model(session: str) -> str:
         return f"model of {session}"
 
-    background = Background(looking, model, lambda session: session not in busy, pace.sleep)
+    background = Background(looking.run, model, lambda session: session not in busy, pace.sleep)
     return Night(looking, background, pace, busy)
 
 

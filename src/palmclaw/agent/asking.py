@@ -4,7 +4,7 @@ import re
 import secrets
 from collections.abc import AsyncGenerator, Collection
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from palmclaw.agent.colour import coloured
 from palmclaw.agent.interrupt import Interrupt, until
@@ -13,6 +13,7 @@ from palmclaw.core.messages import Message, Part, Reasoning, Role, Text, ToolCal
 from palmclaw.core.ports import Provider, Reply, Request
 from palmclaw.core.session import projected
 from palmclaw.core.textcalls import calls_in_text
+from palmclaw.core.values import dataclass
 
 _MAY_BE_CALL = re.compile(r"\s*(?:$|[\[{<`])")
 Seen = TextDelta | ReasoningDelta | Retrying | ModelChanged

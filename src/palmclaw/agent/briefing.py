@@ -1,7 +1,7 @@
 """What a model is told beside a person's words: memory and the skills there are, those that fit, and what is new."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from palmclaw.agent.window import since
@@ -12,6 +12,7 @@ from palmclaw.core.notes import news, shown
 from palmclaw.core.ports import Log, Snapshots
 from palmclaw.core.skill import Skill, Skills, catalogue
 from palmclaw.core.text import clipped
+from palmclaw.core.values import dataclass
 
 HEARD = 4
 """The newest user messages to which skills are matched, with the one that is being answered."""

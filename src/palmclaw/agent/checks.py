@@ -2,13 +2,14 @@
 
 import difflib
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any
 
 from palmclaw.core.codec import decode_mending, encode
 from palmclaw.core.errors import BadArguments, ToolError
 from palmclaw.core.messages import ToolCall
 from palmclaw.core.tools import Access, CheckedPath, Effect, Outward, Tool
+from palmclaw.core.values import dataclass
 from palmclaw.guard.network import checked_url
 from palmclaw.guard.recipients import checked_guest, checked_number, checked_place
 from palmclaw.guard.workspace import Workspace

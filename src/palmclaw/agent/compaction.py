@@ -5,7 +5,7 @@ import logging
 import re
 from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from palmclaw.agent.context import Crowd
@@ -18,6 +18,7 @@ from palmclaw.core.messages import Media, Message, Role, Text, ToolCall, ToolRes
 from palmclaw.core.ports import Provider, Reply, Request, Snapshots, Summary
 from palmclaw.core.text import clipped, tokens
 from palmclaw.core.traffic import SUBAGENT
+from palmclaw.core.values import dataclass
 
 HEADINGS = ("Decisions", "Open tasks", "Rules", "Pending requests", "Identifiers")
 ANSWER = 1_500

@@ -9,7 +9,7 @@ import logging
 import re
 from collections.abc import Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from palmclaw.agent.asking import finished
@@ -24,6 +24,7 @@ from palmclaw.core.ports import Provider, Reply, Request
 from palmclaw.core.remembering import SECTION, allowed, worded
 from palmclaw.core.text import tokens
 from palmclaw.core.tools import Effect, ToolContext, tool
+from palmclaw.core.values import dataclass
 from palmclaw.guard.secrets import redacted
 
 log = logging.getLogger(__name__)

@@ -1,7 +1,7 @@
 """Builds each request from what is stored; bytes that do not change come first, so that a provider's cache holds."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -15,6 +15,7 @@ from palmclaw.core.ports import Log, MediaStore, Request, Snapshot, Snapshots, S
 from palmclaw.core.text import tokens
 from palmclaw.core.tools import Module, Tool
 from palmclaw.core.traffic import SUBAGENT
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 
 ROUTED_MESSAGES = 4

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
+
+from palmclaw.core.values import dataclass
 
 T = TypeVar("T")
 GRACE = 0.05

@@ -6,7 +6,7 @@ Whoever reads the events stores each message before asking for the next event, s
 import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from palmclaw.agent.asking import Asking, says_nothing
@@ -25,6 +25,7 @@ from palmclaw.core.ports import Finish, Provider, Reply, Request
 from palmclaw.core.results import failed
 from palmclaw.core.session import INTERRUPTED, SKIPPED
 from palmclaw.core.silence import silent
+from palmclaw.core.values import dataclass
 
 OVERFLOWS = 3
 """How often in a turn a request that was too long is made shorter."""

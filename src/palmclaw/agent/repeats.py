@@ -1,8 +1,9 @@
 """Notices a model that goes round in circles."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from palmclaw.core.messages import Message, ToolCall
+from palmclaw.core.values import dataclass
 from palmclaw.guard.trust import unwrapped
 
 

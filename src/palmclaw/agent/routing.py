@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import timedelta
 
 from palmclaw.core.modules import expanded, matched, spoken_of
 from palmclaw.core.tools import Module, Tool
+from palmclaw.core.values import dataclass
 
 IDLE = timedelta(minutes=30)
 REMEMBERED = 256

@@ -8,7 +8,7 @@ import hashlib
 import logging
 import secrets
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from palmclaw.agent.checks import Arguments, found, resolved, validated
@@ -25,6 +25,7 @@ from palmclaw.core.session import INTERRUPTED, UNKNOWN
 from palmclaw.core.text import clipped
 from palmclaw.core.tools import Effect, Outcome, Preview, Service, Tool, ToolContext
 from palmclaw.core.traffic import Origin
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.guard.policy import NEVER_BOUND, Decision, Situation, Verdict, decide, scopes
 from palmclaw.guard.trust import wrapped

@@ -1,12 +1,13 @@
 """The state of one running turn: whose word it runs on, and what was decided in it."""
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from palmclaw.agent.interrupt import Interrupt
 from palmclaw.core.ports import Nobody, Steering
 from palmclaw.core.tools import Effect
 from palmclaw.core.traffic import Origin
+from palmclaw.core.values import dataclass
 
 
 @dataclass(slots=True)

@@ -1,13 +1,14 @@
 """Which part of the log a request shows: whole tool chains, within a count and a token budget, moved in big steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, Reasoning, Role, Stamp, Text, ToolCall, ToolResult
 from palmclaw.core.ports import Summary, Tail
 from palmclaw.core.session import is_further, projected
 from palmclaw.core.text import tokens
+from palmclaw.core.values import dataclass
 from palmclaw.guard.trust import wrapped
 
 LEFT_OUT = "(left out to save room; call again if it is needed)"

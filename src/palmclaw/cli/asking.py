@@ -4,7 +4,7 @@ import asyncio
 import termios
 import unicodedata
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
@@ -16,6 +16,7 @@ from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts
 from palmclaw.core.events import Answer, ApprovalAsked
 from palmclaw.core.text import visible
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.commands import means_stop
 
 if TYPE_CHECKING:

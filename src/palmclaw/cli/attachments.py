@@ -2,10 +2,10 @@
 
 import mimetypes
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.errors import ConfigError
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import DOCUMENTS, IMAGES
 
 MAX_BYTES = 5_000_000

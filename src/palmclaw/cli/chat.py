@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Coroutine
 from contextlib import aclosing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -27,6 +26,7 @@ from palmclaw.core.events import Answer, ApprovalAsked, Event, Standing, Taken, 
 from palmclaw.core.runtime import Runtime
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import SUBAGENT, Fate, Inbound, Mode, QueueChange, Receipt
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.bindings import agent_for
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 import asyncio
 import difflib
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from palmclaw import plugins
@@ -15,6 +14,7 @@ from palmclaw.core.plugin import Kind
 from palmclaw.core.ports import OutboxRow, OutboxState
 from palmclaw.core.runtime import Status
 from palmclaw.core.text import visible
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.access import Access
 from palmclaw.storage.brokenoff import BrokenOffTurns
 from palmclaw.storage.database import Database

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TextIO, cast
 
 from palmclaw import __version__
@@ -19,6 +19,7 @@ from palmclaw.cli.slash import FAREWELLS, Slash, completions
 from palmclaw.core.errors import PalmclawError
 from palmclaw.core.events import Answer, ApprovalAnswered
 from palmclaw.core.runtime import NotOpen, Runtime, Stopped
+from palmclaw.core.values import dataclass
 from palmclaw.storage.brokenoff import BrokenOffTurns
 
 if TYPE_CHECKING:

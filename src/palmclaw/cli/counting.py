@@ -3,7 +3,7 @@
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 from palmclaw.core.messages import user_message
 from palmclaw.core.ports import Request
 from palmclaw.core.text import tokens
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import as_bytes
 
 VOCABULARY = "o200k_base"

@@ -5,7 +5,7 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from palmclaw.core.events import (
     ApprovalAnswered,
@@ -27,6 +27,7 @@ from palmclaw.core.events import (
 from palmclaw.core.runtime import Runtime
 from palmclaw.core.text import visible
 from palmclaw.core.traffic import Fate, Receipt
+from palmclaw.core.values import dataclass
 
 NAME = "gateway"
 """Of the logger; not below the program's own, which tells of bugs alone."""

@@ -5,7 +5,7 @@ import os
 import signal
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from palmclaw.core.errors import PalmclawError
@@ -27,6 +27,7 @@ from palmclaw.core.events import (
 )
 from palmclaw.core.runtime import NotOpen, Runtime
 from palmclaw.core.traffic import Fate, Receipt
+from palmclaw.core.values import dataclass
 
 if TYPE_CHECKING:
     from palmclaw.cli.chat import Talk

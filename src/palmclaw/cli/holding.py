@@ -1,11 +1,10 @@
 """Who has the home at this moment, in words."""
 
-from dataclasses import dataclass
-
 import click
 
 from palmclaw.cli.plain import moment
 from palmclaw.cli.texts import Texts
+from palmclaw.core.values import dataclass
 from palmclaw.paths import Home
 from palmclaw.storage.lock import SERVING, HomeLock
 from palmclaw.storage.process import read

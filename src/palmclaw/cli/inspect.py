@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -23,6 +23,7 @@ from palmclaw.core.memory import Kept
 from palmclaw.core.ports import Request, Tail
 from palmclaw.core.schema import json_schema
 from palmclaw.core.tools import Tool
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.models import Models
 from palmclaw.storage.memory_file import MemoryFile
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from palmclaw.cli.waiting import short
@@ -29,6 +29,7 @@ from palmclaw.core.messages import Message, Role
 from palmclaw.core.runtime import Runtime
 from palmclaw.core.text import visible
 from palmclaw.core.traffic import SUBAGENT, Fate, Receipt
+from palmclaw.core.values import dataclass
 from palmclaw.storage.inbox import Inbox
 
 if TYPE_CHECKING:

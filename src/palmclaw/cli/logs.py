@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Generator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +15,7 @@ import click
 from palmclaw.cli.pages import Page
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.text import printable
+from palmclaw.core.values import dataclass
 from palmclaw.paths import home as home_of
 
 BLOCK = 65_536

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from dataclasses import dataclass
 from datetime import datetime
 
 import click
@@ -24,6 +23,7 @@ from palmclaw.core.events import (
 )
 from palmclaw.core.messages import Cut, Role, ToolCall
 from palmclaw.core.text import printable, visible
+from palmclaw.core.values import dataclass
 
 
 @dataclass(slots=True)

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 
 import click
 
@@ -18,6 +17,7 @@ from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.codec import encode
 from palmclaw.core.runtime import Lane, Status
 from palmclaw.core.text import visible
+from palmclaw.core.values import dataclass
 from palmclaw.paths import Home
 from palmclaw.paths import home as home_of
 from palmclaw.storage.lock import SERVING, HomeLock

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol, TextIO
 
 from rich.console import Console
@@ -28,6 +27,7 @@ from palmclaw.core.events import (
 )
 from palmclaw.core.messages import Cut, Role
 from palmclaw.core.text import printable, visible
+from palmclaw.core.values import dataclass
 
 TAIL_LINES = 8
 LONGEST = 4_000

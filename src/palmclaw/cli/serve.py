@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +21,7 @@ from palmclaw.cli.pages import Page
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import StorageError
 from palmclaw.core.runtime import Runtime
+from palmclaw.core.values import dataclass
 from palmclaw.paths import Home
 from palmclaw.paths import home as home_of
 from palmclaw.storage.lock import SERVING

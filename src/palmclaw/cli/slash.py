@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from palmclaw.cli.waiting import InLine, in_line, short
 from palmclaw.core.errors import PalmclawError
 from palmclaw.core.runtime import NotOpen, Runtime
 from palmclaw.core.traffic import SUBAGENT, Drop, Mode
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.commands import NAMES
 
 if TYPE_CHECKING:

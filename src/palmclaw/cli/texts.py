@@ -6,9 +6,9 @@ spoken to in English (`cli/chinese`). What others have said in English (errors, 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from palmclaw.core.errors import Fault
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.words import language
 
 ENGLISH = {

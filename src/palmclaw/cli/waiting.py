@@ -1,11 +1,11 @@
 """The messages that wait in a conversation, with whose they are."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from palmclaw.cli.texts import Texts
 from palmclaw.core.text import visible
 from palmclaw.core.traffic import Inbound, Origin
+from palmclaw.core.values import dataclass
 from palmclaw.storage.database import Database
 from palmclaw.storage.inbox import Inbox
 

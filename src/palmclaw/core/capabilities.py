@@ -1,6 +1,5 @@
 """What the machine can be asked: settings, sensors, apps, media, Bluetooth, alarms."""
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from palmclaw.core.device import Capability
@@ -22,6 +21,7 @@ from palmclaw.core.phone import (
     Timer,
     Volume,
 )
+from palmclaw.core.values import dataclass
 
 Stream = Literal["media", "ring", "alarm"]
 RingerMode = Literal["normal", "vibrate", "silent"]

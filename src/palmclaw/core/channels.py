@@ -1,13 +1,13 @@
 """The port of a chat platform: what it can do, and how it hears and speaks."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal, Protocol
 
 from palmclaw.core.errors import PalmclawError
 from palmclaw.core.schema import Between, Doc, Length
 from palmclaw.core.traffic import Address, Inbound, Outbound, Receipt
+from palmclaw.core.values import dataclass
 
 
 class Unit(StrEnum):

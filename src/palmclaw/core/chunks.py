@@ -6,9 +6,9 @@ two characters as a reader sees them. A code fence that must be cut is closed, a
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from palmclaw.core.channels import Unit
+from palmclaw.core.values import dataclass
 
 _SPACE = r"[^\S\xa0\u202f]"
 _PARAGRAPH = re.compile(rf"\n{_SPACE}*\n")

@@ -1,12 +1,12 @@
 """What the runtime grants to tools that look at conversations, speak in them, or give work to sub-agents."""
 
-from dataclasses import dataclass
 from typing import Annotated, Protocol
 
 from palmclaw.core.errors import ToolError
 from palmclaw.core.schema import Between, Doc
 from palmclaw.core.tools import Service
 from palmclaw.core.traffic import Address
+from palmclaw.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,12 @@ A tool builds a request and gives it to `Device.do`; the type of the request fix
 that cannot do something says so in `supports`, and `do` raises `DeviceError` with one of the codes below.
 """
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from palmclaw.core.ports import Clock, Permissions
 from palmclaw.core.tools import Service
+from palmclaw.core.values import dataclass
 
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)

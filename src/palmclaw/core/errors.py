@@ -32,8 +32,9 @@ PalmclawError
     └── DeviceError               the phone refused or lacks the capability
 """
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from palmclaw.core.values import dataclass
 
 if TYPE_CHECKING:
     from palmclaw.core.messages import Usage

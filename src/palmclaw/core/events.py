@@ -1,6 +1,5 @@
 """What happens during a turn. The store, the terminal and the tests all read this one stream."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
@@ -8,6 +7,7 @@ from palmclaw.core.errors import Fault
 from palmclaw.core.messages import Message, ToolCall, ToolResult, Usage
 from palmclaw.core.tools import Effect, Preview
 from palmclaw.core.traffic import Receipt
+from palmclaw.core.values import dataclass
 
 
 class Stop(StrEnum):

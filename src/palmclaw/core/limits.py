@@ -1,9 +1,9 @@
 """Every bound of a turn in one place, with its default and its range."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from palmclaw.core.schema import Between, Doc
+from palmclaw.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 import json
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from palmclaw.core.errors import ToolError
+from palmclaw.core.values import dataclass
 
 
 def size(value: Any) -> int:

@@ -5,7 +5,6 @@
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Protocol
 
@@ -13,6 +12,7 @@ from palmclaw.core.desks import Found
 from palmclaw.core.errors import ToolError
 from palmclaw.core.messages import Message
 from palmclaw.core.tools import Service
+from palmclaw.core.values import dataclass
 
 CAP = 8_000
 """Characters that the file may have, and that a model is shown of it."""

@@ -1,11 +1,12 @@
 """What is said: the only conversation types in PalmClaw. Providers translate them, the store keeps them."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, Literal
 
 from palmclaw.core.errors import Fault
+from palmclaw.core.values import dataclass
 
 
 class Role(StrEnum):

@@ -7,10 +7,10 @@ one it is the owner's. Whatever else is in the file is the person's, and stays w
 import re
 import unicodedata
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from palmclaw.core.memory import CAP, By, Entry, Source
 from palmclaw.core.text import printable, tokens
+from palmclaw.core.values import dataclass
 
 NEWS = 45
 """Tokens in which a model is told what has changed."""

@@ -1,11 +1,11 @@
 """Who may speak to the agent and what they are asked, and the ports of where both are kept."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from palmclaw.core.events import Answer
 from palmclaw.core.runtime import Question
+from palmclaw.core.values import dataclass
 
 
 class Role(StrEnum):

@@ -1,11 +1,11 @@
 """What can be asked about the owner's people and days: contacts, calendar, messages, calls."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
 from palmclaw.core.device import Capability
 from palmclaw.core.phone import Calendar, Call, Contact, Event, Sms
+from palmclaw.core.values import dataclass
 
 
 class ListContacts(Capability[tuple[Contact, ...]]):

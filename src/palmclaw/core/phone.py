@@ -3,11 +3,11 @@
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from palmclaw.core.codec import encode
+from palmclaw.core.values import dataclass
 
 Setting = bool | int | str
 

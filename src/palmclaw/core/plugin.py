@@ -1,13 +1,14 @@
 """What an extension file exports: one or more Plugin values, made by the decorator below."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from palmclaw.core.limits import Limits
 from palmclaw.core.ports import Clock, Findings, Forgetful
+from palmclaw.core.values import dataclass
 
 
 class Kind(StrEnum):

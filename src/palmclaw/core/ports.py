@@ -1,7 +1,7 @@
 """The edges of the system. Everything that does I/O stands behind one of these."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -11,6 +11,7 @@ from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, ToolCall, ToolResult, Usage
 from palmclaw.core.tools import Effect, Service, Tool
 from palmclaw.core.traffic import Address, Outbound
+from palmclaw.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """What is kept of turns and of messages that wait; each operation is one transaction and raises StorageError."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Protocol
 
@@ -10,6 +10,7 @@ from palmclaw.core.events import Stop, TurnEnded
 from palmclaw.core.messages import Message
 from palmclaw.core.ports import Log
 from palmclaw.core.traffic import Address, Fate, Inbound, Outbound, QueueChange, Receipt
+from palmclaw.core.values import dataclass
 
 
 class Superseded(StorageError):

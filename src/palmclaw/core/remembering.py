@@ -7,7 +7,6 @@ entries go; whoever else adds to a full file is told.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from palmclaw.core.errors import BadArguments
 from palmclaw.core.memory import (
@@ -25,6 +24,7 @@ from palmclaw.core.memory import (
 )
 from palmclaw.core.notes import Page, gist, page
 from palmclaw.core.text import printable, whole
+from palmclaw.core.values import dataclass
 
 ENTRY = 500
 """Characters of one entry."""

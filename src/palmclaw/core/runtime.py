@@ -1,13 +1,13 @@
 """What every surface (terminal, web app, script) may do with the runtime, in this process or through its local API."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
 from typing import Protocol
 
 from palmclaw.core.errors import PalmclawError
 from palmclaw.core.events import Answer, ApprovalAsked, Signal
 from palmclaw.core.messages import Media
 from palmclaw.core.traffic import Inbound, QueueChange, QueueSettings, Receipt
+from palmclaw.core.values import dataclass
 
 
 class NotOpen(PalmclawError):

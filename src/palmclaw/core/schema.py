@@ -6,17 +6,19 @@ from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from palmclaw.core.values import dataclass
+
 SCALARS: dict[type, str] = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Doc:
     """A field's description: `limit: Annotated[int, Doc("lines to read")] = 400`."""
 
     text: str
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Between:
     """Bounds of a number, both included."""
 
@@ -24,7 +26,7 @@ class Between:
     high: float
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Length:
     """Bounds of a text in characters or of a list in items, both included."""
 
@@ -117,7 +119,7 @@ def _object_schema(tp: Any) -> dict[str, Any]:
     return schema | {"required": list(plan.required)} if plan.required else schema
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Plan:
     """What the codec needs to know of a dataclass, worked out once."""
 

@@ -2,7 +2,8 @@
 
 import json
 import re
-from dataclasses import dataclass
+
+from palmclaw.core.values import dataclass
 
 TOKEN = "NO_REPLY"
 _ALONE = re.compile(rf"[\W_]*(?:{TOKEN}[\W_]*)+", re.IGNORECASE)

@@ -1,11 +1,12 @@
 """What a tool is: a name, an effect, an argument dataclass and one async function."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Annotated, Any, Generic, TypeVar, get_type_hints
 
 from palmclaw.core.schema import Textual, brief_schema
+from palmclaw.core.values import dataclass
 
 T = TypeVar("T")
 

@@ -1,12 +1,12 @@
 """What comes in and what goes out: addresses, messages on their way, and what became of them."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated
 
 from palmclaw.core.messages import Media
 from palmclaw.core.schema import Between, Doc
+from palmclaw.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

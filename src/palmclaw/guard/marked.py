@@ -3,10 +3,10 @@
 A mark is set before the file is there, and taken away after the file is clean or gone.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.tools import CheckedPath
+from palmclaw.core.values import dataclass
 from palmclaw.guard.marks import Marks
 from palmclaw.guard.workspace import INSIDE, Workspace
 

@@ -5,11 +5,12 @@ import json
 import os
 from collections.abc import Callable, Iterator, Set
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.tools import Service
+from palmclaw.core.values import dataclass
 from palmclaw.guard.durable import replaced
 
 _Signature = tuple[int, int, int]

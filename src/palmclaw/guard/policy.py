@@ -6,12 +6,12 @@ wins. A cell is a verdict, and perhaps another verdict that holds when a conditi
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from palmclaw.core.events import Answer
 from palmclaw.core.tools import Effect
 from palmclaw.core.traffic import Origin
+from palmclaw.core.values import dataclass
 
 
 class Verdict(IntEnum):

@@ -6,12 +6,13 @@ import os
 import secrets
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from palmclaw.core.errors import ToolError
 from palmclaw.core.tools import Service
+from palmclaw.core.values import dataclass
 
 GRACE = 2.0
 """Seconds between asking a group to end and killing it."""

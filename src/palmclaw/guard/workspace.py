@@ -12,7 +12,6 @@ import stat
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from itertools import islice
 from pathlib import Path
@@ -20,6 +19,7 @@ from pathlib import Path
 from palmclaw.core.errors import OutOfBounds, ToolError
 from palmclaw.core.text import visible
 from palmclaw.core.tools import Access, CheckedPath, Service
+from palmclaw.core.values import dataclass
 from palmclaw.guard.carrying import carry
 from palmclaw.guard.durable import is_unfinished, opened, put
 

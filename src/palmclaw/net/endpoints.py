@@ -3,11 +3,11 @@
 import ipaddress
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 from palmclaw.core.errors import ConfigError
+from palmclaw.core.values import dataclass
 
 _VERSIONED = re.compile(r"/v[0-9]+[a-z0-9]*$")
 _NAME = re.compile(r"(?!0x)[a-z0-9_-]*[a-z][a-z0-9_-]*")

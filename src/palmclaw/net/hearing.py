@@ -1,7 +1,7 @@
 """What every decoder knows of the answer that it hears, and what it makes of its end. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 from palmclaw.core.arguments import MAX_CHARS
@@ -9,6 +9,7 @@ from palmclaw.core.errors import BadReply, ContentFiltered, ProviderError, Strea
 from palmclaw.core.events import ReasoningDelta, TextDelta
 from palmclaw.core.messages import Cut, Message, Part, Role, Usage
 from palmclaw.core.ports import Finish, Reply
+from palmclaw.core.values import dataclass
 from palmclaw.net.failures import Redact, reported
 
 Shown = TextDelta | ReasoningDelta

@@ -7,7 +7,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 from urllib.parse import urljoin
 
@@ -26,6 +26,7 @@ from palmclaw.core.errors import (
     Unreachable,
 )
 from palmclaw.core.limits import Limits
+from palmclaw.core.values import dataclass
 from palmclaw.net.endpoints import origin, plain, split
 from palmclaw.net.failures import Redact, failure, shown
 from palmclaw.net.proxies import Proxies

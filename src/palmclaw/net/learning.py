@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from palmclaw.core.errors import BadRequest, ContextOverflow
 from palmclaw.core.ports import Findings, Request
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import as_bytes
 from palmclaw.net.ceilings import LEAST
 from palmclaw.net.service import Connection

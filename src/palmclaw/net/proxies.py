@@ -2,10 +2,11 @@
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from urllib.parse import urlsplit
 
 from palmclaw.core.errors import ConfigError
+from palmclaw.core.values import dataclass
 
 DIRECT = ("none", "direct", "off")
 

@@ -6,7 +6,7 @@ import re
 import ssl
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 from urllib.parse import quote, unquote, urlsplit
@@ -15,6 +15,7 @@ from palmclaw.core.errors import BadReply, ConfigError, NoEndpoint, PalmclawErro
 from palmclaw.core.plugin import Parts
 from palmclaw.core.ports import Request
 from palmclaw.core.schema import Between, Doc
+from palmclaw.core.values import dataclass
 from palmclaw.net.endpoints import Path, candidates, origin, plain, split
 from palmclaw.net.http import Http
 from palmclaw.net.proxies import Proxies

@@ -2,9 +2,9 @@
 
 import codecs
 import json
-from dataclasses import dataclass
 
 from palmclaw.core.errors import BadReply
+from palmclaw.core.values import dataclass
 
 MAX_EVENT_CHARS = 16_000_000
 

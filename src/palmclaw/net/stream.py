@@ -3,12 +3,12 @@
 import asyncio
 import re
 from collections import deque
-from dataclasses import dataclass
 
 from aiohttp import ClientError, ClientResponse
 
 from palmclaw.core.errors import BadReply, ProviderError, StreamCut, Unavailable
 from palmclaw.core.limits import Limits
+from palmclaw.core.values import dataclass
 from palmclaw.net.failures import is_web_page
 from palmclaw.net.sse import ServerEvent, SseDecoder
 

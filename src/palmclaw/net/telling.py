@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from palmclaw.core.errors import ProviderError
 from palmclaw.core.ports import Delta, Request
+from palmclaw.core.values import dataclass
 from palmclaw.net.hearing import Decoder, Hearing
 from palmclaw.net.learning import Memory, answered
 from palmclaw.net.service import Connection, event_json

@@ -4,7 +4,7 @@ import asyncio
 import json
 import tomllib
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -32,6 +32,7 @@ from palmclaw.core.messages import Message, Reasoning, Role, Text, ToolCall, Usa
 from palmclaw.core.plugin import Kind, Parts, plugin
 from palmclaw.core.ports import Delta, Finish, Reply, Request
 from palmclaw.core.schema import Between, Doc
+from palmclaw.core.values import dataclass
 
 Failure = Literal[
     "",

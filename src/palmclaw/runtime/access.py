@@ -3,7 +3,7 @@
 import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated
@@ -14,6 +14,7 @@ from palmclaw.core.people import Pairing, People, Person, Role
 from palmclaw.core.schema import Doc
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Inbound, Origin
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.words import Words
 
 log = logging.getLogger(__name__)

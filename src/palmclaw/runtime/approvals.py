@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from palmclaw.core.events import Answer, ApprovalAsked
 from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.people import QuestionStore
 from palmclaw.core.runtime import NotOpen, Question
+from palmclaw.core.values import dataclass
 
 log = logging.getLogger(__name__)
 

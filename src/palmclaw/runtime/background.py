@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import field
 
 from palmclaw.core.errors import PalmclawError
 from palmclaw.core.events import Stop, TurnEnded
 from palmclaw.core.traffic import SUBAGENT, Origin
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.turns import Work
 
 log = logging.getLogger(__name__)
@@ -19,17 +19,14 @@ SETTLE = 2.0
 _WELL = (Stop.DONE, Stop.TERMINAL_TOOL, Stop.ROUND_LIMIT)
 
 
-class Looking(Protocol):
-    """Looks through a conversation for what is worth remembering, if it is time."""
-
-    async def run(self, session: str, model: str = "") -> bool: ...
-
-
 @dataclass(slots=True, repr=False)
 class Background:
-    """`model` is the one that a session asks, `at_rest` whether nothing runs or waits in it."""
+    """`look` looks through a session with a model for what is worth remembering, if it is time.
 
-    consolidation: Looking
+    `model` is the one that a session asks, `at_rest` whether nothing runs or waits in it.
+    """
+
+    look: Callable[[str, str], Awaitable[bool]]
     model: Callable[[str], Awaitable[str]]
     at_rest: Callable[[str], bool]
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
@@ -69,7 +66,7 @@ class Background:
             if not self.at_rest(session):  # the end of that turn comes here too
                 return
             try:
-                await self.consolidation.run(session, await self.model(session))
+                await self.look(session, await self.model(session))
             except PalmclawError as error:
                 log.warning("%s was not looked through for memory: %s", session, error)
 

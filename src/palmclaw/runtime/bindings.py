@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.schema import Doc
 from palmclaw.core.traffic import SUBAGENT, Address
+from palmclaw.core.values import dataclass
 
 TERMINAL = "terminal"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Annotated
 
 from palmclaw.agent.window import MEDIA
@@ -13,6 +12,7 @@ from palmclaw.core.messages import Media, Part, Reasoning, ToolCall, ToolResult
 from palmclaw.core.ports import Ledger, Request
 from palmclaw.core.schema import Between, Doc
 from palmclaw.core.text import tokens
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import IMAGES
 
 LEAST_OUTPUT = 256

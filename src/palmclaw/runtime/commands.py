@@ -2,10 +2,10 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 
 from palmclaw.core.events import Answer
 from palmclaw.core.traffic import Drop, Mode, QueueChange
+from palmclaw.core.values import dataclass
 
 NAMES = (
     *("stop", "queue", "steer", "tell", "new", "reset", "status", "model", "approve", "approvals", "help"),

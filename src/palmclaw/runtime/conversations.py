@@ -1,7 +1,7 @@
 """What tools may do with conversations: list them, search them, and speak in another one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from palmclaw.core.desks import Found, SessionLine
@@ -10,6 +10,7 @@ from palmclaw.core.events import MessageAdded
 from palmclaw.core.messages import Message, Role, Text
 from palmclaw.core.records import TurnStore
 from palmclaw.core.traffic import Address
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.lane import Publish
 from palmclaw.runtime.lanes import Lanes
 

@@ -5,7 +5,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from palmclaw.core.channels import Abilities, Channel, DeliverySettings, Unit
 from palmclaw.core.chunks import chunks
@@ -13,6 +13,7 @@ from palmclaw.core.errors import StorageError
 from palmclaw.core.events import Sent
 from palmclaw.core.ports import PREVIEW, OutboxRow, OutboxState, OutboxStore
 from palmclaw.core.traffic import Address, Outbound
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.preview import Preview
 from palmclaw.runtime.sending import Lines, Outcome, Sleep
 from palmclaw.runtime.speech import Speech

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 from collections import deque
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from io import StringIO
 from itertools import islice
 
@@ -26,6 +26,7 @@ from palmclaw.core.events import (
     TurnStarted,
 )
 from palmclaw.core.traffic import Fate, Receipt
+from palmclaw.core.values import dataclass
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ import asyncio
 import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 
 from palmclaw import __version__
@@ -14,6 +14,7 @@ from palmclaw.core.messages import Media, utc_now
 from palmclaw.core.records import SessionState, Stored
 from palmclaw.core.runtime import Draining, NotOpen, Question, Status, Stopped
 from palmclaw.core.traffic import Address, Fate, Inbound, Outbound, QueueChange, QueueSettings, Receipt
+from palmclaw.core.values import dataclass
 from palmclaw.runtime import commands
 from palmclaw.runtime.approvals import Desk
 from palmclaw.runtime.commands import Command

@@ -1,13 +1,14 @@
 """One request to one model service, and what it counts for however it ends."""
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from palmclaw.agent.window import weight
 from palmclaw.core.errors import ConfigError, ProviderError
 from palmclaw.core.events import ReasoningDelta, TextDelta
 from palmclaw.core.messages import Usage
 from palmclaw.core.ports import Delta, Provider, Reply, Request
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.budget import estimated, weighed
 
 

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from palmclaw.agent.interrupt import Interrupt
@@ -14,6 +14,7 @@ from palmclaw.core.messages import Message, utc_now
 from palmclaw.core.records import Withdrawn
 from palmclaw.core.runtime import Lane as LaneStatus
 from palmclaw.core.traffic import Fate, Inbound, QueueSettings, Receipt
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.queueing import Batch, Item, Line, added, batch, is_urgent, steerable, summary, without
 from palmclaw.runtime.slots import Slot, Slots
 from palmclaw.runtime.turns import Turns, Voice, Work

@@ -4,12 +4,13 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.records import Due, InboxStore, SessionState, Stored
 from palmclaw.core.runtime import Lane as LaneStatus
 from palmclaw.core.traffic import Fate, Inbound, Mode, QueueChange, QueueSettings, Receipt
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.lane import House, Lane
 from palmclaw.runtime.queueing import Item, may_interrupt, settled
 from palmclaw.runtime.turns import resumed

@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from palmclaw.core.errors import BadCall, BadRequest, ConfigError, Fault, ModelNotFound, PalmclawError, ProviderError
 from palmclaw.core.events import ModelChanged, Retrying, TextDelta
 from palmclaw.core.messages import Cut, Media, Message, Reasoning, Role, Text, Usage, user_message
 from palmclaw.core.ports import Delta, Ledger, Provider, Reply, Request, Spent
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.budget import Budget, Prices
 from palmclaw.runtime.hearing import Heard
 from palmclaw.runtime.patience import Patience, is_for_others, rest

@@ -1,7 +1,7 @@
 """Does what the owner tells the runtime itself, in whatever channel: stop, wait otherwise, begin anew, answer."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Protocol
 
 from palmclaw.agent.context import Contents
@@ -11,6 +11,7 @@ from palmclaw.core.records import Stored
 from palmclaw.core.runtime import NotOpen, Stopped
 from palmclaw.core.text import visible
 from palmclaw.core.traffic import Inbound, QueueChange, QueueSettings
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.commands import Command, answer, queue_command
 from palmclaw.runtime.gateway import Gateway
 from palmclaw.runtime.queueing import merged

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from palmclaw.core.errors import (
     AuthFailed,
@@ -20,6 +19,7 @@ from palmclaw.core.errors import (
     Unavailable,
     Unreachable,
 )
+from palmclaw.core.values import dataclass
 
 FIRST, CAP = 1.0, 30.0
 SHORT, LONG, LONGEST = 60.0, 600.0, 900.0

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.ports import OutboxState, OutboxStore
 from palmclaw.core.traffic import Address, Outbound
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.sending import Lines, Outcome
 
 INTERRUPTED = "(interrupted)"

@@ -1,10 +1,11 @@
 """What waits in one session, and what becomes of it: values and pure functions, so that every rule can be tried."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from itertools import takewhile
 
 from palmclaw.core.traffic import Drop, Fate, Inbound, Mode, Origin, QueueChange, QueueSettings
+from palmclaw.core.values import dataclass
 
 LINE = 160
 """Characters that are left of a message which had to give way."""

@@ -4,13 +4,14 @@ import asyncio
 import logging
 import zlib
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from palmclaw.core.channels import Channel, ChannelError
 from palmclaw.core.errors import ConfigError, StorageError
 from palmclaw.core.events import ApprovalAnswered, ApprovalAsked, Happening, Taken
 from palmclaw.core.ports import OutboxState
 from palmclaw.core.traffic import Address, Fate, Inbound, Outbound, Receipt
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.access import Access, Verdict
 from palmclaw.runtime.bindings import AgentSettings, agent_for, session_for
 from palmclaw.runtime.delivery import Delivery

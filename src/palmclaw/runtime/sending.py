@@ -4,7 +4,7 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TypeVar
 from weakref import WeakValueDictionary
@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from palmclaw.core.channels import Channel, ChannelError
 from palmclaw.core.ports import OutboxState
 from palmclaw.core.traffic import Address, Outbound
+from palmclaw.core.values import dataclass
 
 T = TypeVar("T")
 Sleep = Callable[[float], Awaitable[None]]

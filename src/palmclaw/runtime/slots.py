@@ -4,7 +4,9 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from palmclaw.core.values import dataclass
 
 
 @dataclass(slots=True)

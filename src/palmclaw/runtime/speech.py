@@ -1,7 +1,7 @@
 """What is said in one turn, and in which pieces it goes out. Decides; does nothing."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from palmclaw.core.channels import Abilities, DeliverySettings
@@ -9,6 +9,7 @@ from palmclaw.core.chunks import Blocks, chunks
 from palmclaw.core.messages import Media, Message, Role
 from palmclaw.core.silence import Hush, ends_silently, without_token
 from palmclaw.core.traffic import Address, Outbound
+from palmclaw.core.values import dataclass
 
 THOUGHT_CHARS = 500
 UNFINISHED = " …"

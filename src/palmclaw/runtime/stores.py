@@ -1,10 +1,10 @@
 """Where the gateway keeps what it must not lose."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
 from palmclaw.core.ports import MediaStore
 from palmclaw.core.records import InboxStore, TurnStore
+from palmclaw.core.values import dataclass
 
 
 class Grants(Protocol):

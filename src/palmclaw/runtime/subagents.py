@@ -4,7 +4,7 @@ import json
 import logging
 import secrets
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.desks import Charge, CrewLimits, TooMany
@@ -16,6 +16,7 @@ from palmclaw.core.records import CrewStore, Stored, Unreported
 from palmclaw.core.runtime import Draining
 from palmclaw.core.text import clipped
 from palmclaw.core.traffic import SUBAGENT, Inbound, Mode, QueueChange
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.runtime.turns import Work
 

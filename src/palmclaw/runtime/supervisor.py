@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.gateway import Gateway
 
 

@@ -4,7 +4,7 @@ import logging
 import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Protocol
 
 from palmclaw.agent.context import stamped
@@ -19,6 +19,7 @@ from palmclaw.core.records import Beginning, Due, OpenTurn, Resume, TurnStore, W
 from palmclaw.core.results import failed
 from palmclaw.core.session import INTERRUPTED, UNKNOWN, open_calls, waited
 from palmclaw.core.traffic import Inbound, Origin, Outbound
+from palmclaw.core.values import dataclass
 
 log = logging.getLogger(__name__)
 _CRASHED = Fault("crashed", "PalmClaw stopped in the middle of this turn; it has been closed.")

@@ -4,11 +4,12 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from palmclaw.core.channels import Channel
 from palmclaw.core.traffic import Address
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.sending import Sleep, bounded
 
 EVERY, LONGEST = 6.0, 120.0

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from palmclaw.core.errors import StorageError
@@ -20,6 +19,7 @@ from palmclaw.core.events import (
 )
 from palmclaw.core.messages import Message
 from palmclaw.core.traffic import Outbound
+from palmclaw.core.values import dataclass
 from palmclaw.runtime.preview import INTERRUPTED, Preview
 from palmclaw.runtime.sending import Sleep
 from palmclaw.runtime.speech import Speech

@@ -1,7 +1,8 @@
 """What the runtime itself says in a conversation, in English and Chinese."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from palmclaw.core.values import dataclass
 
 ENGLISH: Mapping[str, str] = {
     "stopped": "Stopped.",

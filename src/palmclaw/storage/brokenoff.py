@@ -2,11 +2,11 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from typing import Any
 
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import BadArguments, Fault
+from palmclaw.core.values import dataclass
 from palmclaw.storage.database import Database
 
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urljoin, urlsplit
@@ -16,6 +16,7 @@ import aiohttp
 from palmclaw import __version__
 from palmclaw.core.errors import OutOfBounds, StorageError
 from palmclaw.core.text import printable
+from palmclaw.core.values import dataclass
 from palmclaw.guard.network import checked_url
 from palmclaw.net.endpoints import origin
 from palmclaw.net.proxies import Proxies

@@ -9,7 +9,6 @@ import json
 import re
 import sqlite3
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from palmclaw.core.codec import decode
@@ -19,6 +18,7 @@ from palmclaw.core.memory import Sight
 from palmclaw.core.messages import Message, iso, utc_now
 from palmclaw.core.notes import pieces, share
 from palmclaw.core.traffic import Address, Inbound, Origin
+from palmclaw.core.values import dataclass
 from palmclaw.storage.database import Database
 from palmclaw.storage.queries import make_session
 

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
 
 from palmclaw.core.codec import decode
 from palmclaw.core.errors import BadArguments, Fault
@@ -11,6 +10,7 @@ from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.records import Stored, Unreported
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Inbound
+from palmclaw.core.values import dataclass
 from palmclaw.storage.database import Database
 from palmclaw.storage.inbox import put
 from palmclaw.storage.queries import make_session

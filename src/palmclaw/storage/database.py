@@ -12,12 +12,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
 from palmclaw.core.errors import StorageError
+from palmclaw.core.values import dataclass
 
 CACHE = 512
 """Kilobytes of pages that a gateway holds for good; what is read again comes from the system's own cache."""

@@ -1,10 +1,11 @@
 """Small facts found out once, kept in a JSON file; a damaged file is as good as none."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from palmclaw.core.errors import StorageError
+from palmclaw.core.values import dataclass
 from palmclaw.guard.durable import replaced
 
 KEPT = 200

@@ -3,7 +3,6 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from palmclaw.core.codec import decode, encode
@@ -12,6 +11,7 @@ from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.records import SessionState, Stored, Withdrawn
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Address, Fate, Inbound, Origin, Outbound, QueueChange, Receipt
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.storage.database import Database
 from palmclaw.storage.outbox import add as post

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments
@@ -12,6 +11,7 @@ from palmclaw.core.ports import CallState
 from palmclaw.core.runtime import NotOpen
 from palmclaw.core.text import whole
 from palmclaw.core.tools import Effect
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.storage.database import Database
 

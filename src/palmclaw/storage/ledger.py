@@ -1,12 +1,13 @@
 """What every model request cost, and sums of it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Literal
 
 from palmclaw.core.messages import Usage, iso, utc_now
 from palmclaw.core.ports import Clock, Spent
+from palmclaw.core.values import dataclass
 from palmclaw.storage.database import Database
 
 By = Literal["day", "model", "session", "turn", "purpose", "request"]

@@ -5,10 +5,10 @@ import os
 import re
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.errors import HomeBusy, StorageError
+from palmclaw.core.values import dataclass
 
 _OWNER = re.compile(r"process (\d+) \((.*)\)")
 _PAUSES = (0.01, 0.02, 0.03, 0.0)

@@ -4,11 +4,10 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from palmclaw.core import capabilities, personal
 from palmclaw.core.device import Capability, Device, Support
+from palmclaw.core.values import dataclass
 
 _ALIASES = {"darwin": ("macos", "mac"), "win32": ("windows",)}
 _EVERYWHERE = ("all", "any", "palmclaw")
@@ -36,6 +35,8 @@ class ThisMachine:
 
     def can(self, capability: str) -> bool:
         """Whether the phone supports the capability of that class name, written `SetTorch` or `set_torch`."""
+        from palmclaw.core import capabilities, personal  # noqa: PLC0415  # start-up: few skills ask
+
         name = "".join(part[:1].upper() + part[1:] for part in re.split(r"[-_ ]", capability))
         kind: Any = getattr(capabilities, name, None) or getattr(personal, name, None)
         if self.device is None or not isinstance(kind, type) or not issubclass(kind, Capability):

@@ -3,11 +3,11 @@
 import asyncio
 import hashlib
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.messages import Media
+from palmclaw.core.values import dataclass
 from palmclaw.guard.durable import replaced
 
 _ID = re.compile(r"[0-9a-f]{64}")

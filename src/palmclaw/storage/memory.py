@@ -10,7 +10,7 @@ import json
 import logging
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from palmclaw.core.codec import decode, encode
@@ -19,6 +19,7 @@ from palmclaw.core.memory import CAP, By, Change, Done, Kept, MemoryBroken, Memo
 from palmclaw.core.messages import Message, iso, utc_now
 from palmclaw.core.ports import Clock
 from palmclaw.core.remembering import applied
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.storage.conversations import message_of
 from palmclaw.storage.database import Database

@@ -5,12 +5,12 @@ import hashlib
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.memory import MemoryBroken
 from palmclaw.core.text import whole
+from palmclaw.core.values import dataclass
 from palmclaw.guard.durable import locked, replaced
 
 MOST = 65_536

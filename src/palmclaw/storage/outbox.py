@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from palmclaw.core.messages import iso, utc_now
 from palmclaw.core.ports import PREVIEW, OutboxRow, OutboxState
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Address, Outbound
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.storage.database import Database
 

@@ -1,10 +1,10 @@
 """Who was let in by a pairing code, and who has asked to be."""
 
 import sqlite3
-from dataclasses import dataclass
 
 from palmclaw.core.people import Pairing, Person, Role
 from palmclaw.core.runtime import NotOpen
+from palmclaw.core.values import dataclass
 from palmclaw.storage.database import Database
 
 

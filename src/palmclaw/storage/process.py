@@ -4,13 +4,13 @@ import json
 import os
 import signal
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from palmclaw import __version__
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.guard.durable import replaced
 

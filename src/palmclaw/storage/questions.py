@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-from dataclasses import dataclass
 from typing import Any
 
 from palmclaw.core.codec import decode, encode
@@ -10,6 +9,7 @@ from palmclaw.core.errors import BadArguments
 from palmclaw.core.events import Answer, ApprovalAsked
 from palmclaw.core.runtime import Question
 from palmclaw.core.text import whole
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.storage.database import Database
 

@@ -3,7 +3,7 @@
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from palmclaw.core.codec import decode, encode
@@ -14,6 +14,7 @@ from palmclaw.core.ports import Snapshot, Summary, Tail
 from palmclaw.core.records import Before, Beginning, Due, OpenTurn, Resume, Superseded
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Fate, Inbound, Outbound
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import compact
 from palmclaw.storage import queries
 from palmclaw.storage.conversations import forget as unsearchable

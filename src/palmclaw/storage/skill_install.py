@@ -6,12 +6,12 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.skill import Skill
 from palmclaw.core.tools import Access, CheckedPath
+from palmclaw.core.values import dataclass
 from palmclaw.guard.durable import opened, replaced
 from palmclaw.guard.workspace import Workspace
 from palmclaw.paths import Home

@@ -7,11 +7,11 @@ import stat
 import unicodedata
 import zipfile
 import zlib
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.text import visible
+from palmclaw.core.values import dataclass
 from palmclaw.storage.skill_file import SKILL
 
 LARGEST_ZIP = 100_000_000

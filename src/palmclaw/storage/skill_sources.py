@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from palmclaw.core.errors import StorageError, ToolError
 from palmclaw.core.text import printable
+from palmclaw.core.values import dataclass
 from palmclaw.guard.processes import Processes
 from palmclaw.storage.clawhub import ClawHub
 

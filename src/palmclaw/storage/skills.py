@@ -5,12 +5,13 @@ import difflib
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from palmclaw.core.charset import text_of
 from palmclaw.core.errors import ToolError
 from palmclaw.core.skill import Bar, Machine, Reason, Skill, Source, Standing, lacking
+from palmclaw.core.values import dataclass
 from palmclaw.paths import Home
 from palmclaw.storage.skill_file import KEYWORDS, SKILL, BrokenSkill, parsed
 from palmclaw.storage.skill_shelf import BUILTIN, Found, Key, built_in, contents, key, of_the_owner, places

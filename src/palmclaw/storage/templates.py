@@ -2,11 +2,12 @@
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.templates import IN_EVERY_REQUEST, LONGEST, NAMES, filled
+from palmclaw.core.values import dataclass
 
 Stamp = tuple[int, int, int]
 

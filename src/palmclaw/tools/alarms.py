@@ -1,6 +1,5 @@
 """Alarms and timers."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated, Any, Literal
 
@@ -11,6 +10,7 @@ from palmclaw.core.phone import Alarm, Timer, revision
 from palmclaw.core.schema import Between
 from palmclaw.core.times import clock_time, moment
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("alarms", "timers", common=True)
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]

@@ -2,7 +2,6 @@
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,6 +10,7 @@ from palmclaw.core.device import DEVICE, Device
 from palmclaw.core.errors import ToolError
 from palmclaw.core.phone import App
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, Url, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("apps", "web pages", common=True)
 

@@ -1,6 +1,5 @@
 """Bluetooth and the devices paired with the phone."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from palmclaw.core.capabilities import (
@@ -15,6 +14,7 @@ from palmclaw.core.device import DEVICE, Code, Device
 from palmclaw.core.errors import DeviceError
 from palmclaw.core.phone import PairedDevice, revision
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("bluetooth", "")
 

@@ -1,7 +1,6 @@
 """The calendar."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Annotated, Any, TypeVar
 
@@ -12,6 +11,7 @@ from palmclaw.core.phone import Calendar, Event, listed, revision
 from palmclaw.core.schema import Doc
 from palmclaw.core.times import ending, midnight, minutes, moment, recurrence, series_days, spoken
 from palmclaw.core.tools import Effect, Guest, Module, Preview, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("calendar", "", requires=("alarms",), common=True)
 Lines = tuple[tuple[str, str], ...]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from palmclaw.core.device import DEVICE, Device
@@ -10,6 +9,7 @@ from palmclaw.core.errors import ToolError
 from palmclaw.core.personal import AddContact, DeleteContact, ListContacts, UpdateContact
 from palmclaw.core.phone import Contact, listed, revision
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("contacts", "", common=True)
 _NUMBER = re.compile(r"\+?[0-9*#]{3,20}")

@@ -1,11 +1,11 @@
 """Talking to the person, and finding tools that are not offered yet."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from palmclaw.core.ports import ROUTES
 from palmclaw.core.schema import Length
 from palmclaw.core.tools import Effect, Module, Outcome, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("base", "asking the user, finding tools", always=True)
 

@@ -1,7 +1,6 @@
 """The phone's state, its switches and levels, place, clipboard and notifications."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -34,6 +33,7 @@ from palmclaw.core.errors import DeviceError, ToolError
 from palmclaw.core.phone import Change, Network, revision
 from palmclaw.core.times import minutes
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("device", "status, settings, clipboard, location, notifications", common=True)
 Field = Literal["battery", "storage", "network", "volume", "ringer", "brightness", "torch", "dnd", "model", "time"]

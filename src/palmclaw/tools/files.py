@@ -2,7 +2,6 @@
 
 import asyncio
 import stat
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from palmclaw.core.charset import read, text_of, written
@@ -22,6 +21,7 @@ from palmclaw.core.tools import (
     WritePath,
     tool,
 )
+from palmclaw.core.values import dataclass
 from palmclaw.guard.marked import Marked
 from palmclaw.guard.marks import MARKS
 from palmclaw.guard.workspace import INSIDE, MAX_WALKED, TRASH, WORKSPACE, Workspace

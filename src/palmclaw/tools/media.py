@@ -1,7 +1,6 @@
 """Photos, music, and the voice recorder."""
 
 import re
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from palmclaw.core.capabilities import ListMedia, PauseMedia, PlayMedia, ResumeMedia, StartRecording, StopRecording
@@ -10,6 +9,7 @@ from palmclaw.core.errors import ToolError
 from palmclaw.core.phone import MediaItem, Player, listed
 from palmclaw.core.times import minutes, moment
 from palmclaw.core.tools import Effect, Module, Preview, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("media", "photos, music, voice recording", common=True)
 

@@ -1,6 +1,5 @@
 """What is remembered across conversations, and what was said in them."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from palmclaw.core.errors import ToolError
@@ -9,6 +8,7 @@ from palmclaw.core.notes import meant, numbered, page, recalled
 from palmclaw.core.remembering import ENTRY, SECTION, worded
 from palmclaw.core.schema import Length
 from palmclaw.core.tools import Effect, Module, Outcome, Preview, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module(
     "memory",

@@ -1,7 +1,6 @@
 """Text messages and telephone calls."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from palmclaw.core.device import DEVICE, Device
@@ -11,6 +10,7 @@ from palmclaw.core.phone import Contact, Sms, listed, same_number
 from palmclaw.core.schema import Length
 from palmclaw.core.times import minutes
 from palmclaw.core.tools import Effect, Module, Preview, Recipient, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("messages", "SMS, calls", requires=("contacts",), common=True)
 

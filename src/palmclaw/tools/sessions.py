@@ -1,12 +1,12 @@
 """Other conversations: looking at them, speaking in them, and giving work to sub-agents."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from palmclaw.core.desks import CONVERSATIONS, CREW, Charge, SessionLine
 from palmclaw.core.errors import BadArguments
 from palmclaw.core.schema import Between, Length
 from palmclaw.core.tools import Effect, Module, Outcome, Place, Preview, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("sessions", "other conversations, sub-agents", requires=("memory",))
 HERE = "here"

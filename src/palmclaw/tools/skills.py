@@ -1,6 +1,5 @@
 """Reading skills: instructions for a matter that the owner, or we, have written down."""
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from palmclaw.core.lines import part
@@ -8,6 +7,7 @@ from palmclaw.core.ports import LIMITS
 from palmclaw.core.schema import Between, Length
 from palmclaw.core.skill import SKILLS
 from palmclaw.core.tools import Effect, Module, ToolContext, tool
+from palmclaw.core.values import dataclass
 
 MODULE = Module("skills", "instructions for a matter", always=True)
 OVERHEAD = 90

@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from aiohttp import web
@@ -23,6 +23,7 @@ from palmclaw.core.errors import (
 from palmclaw.core.events import Signal
 from palmclaw.core.runtime import Draining, NotOpen, Runtime
 from palmclaw.core.traffic import Inbound
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import as_bytes
 from palmclaw.storage.process import resident
 from palmclaw.web.shapes import (

@@ -2,12 +2,12 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from aiohttp import web
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.runtime import Runtime
+from palmclaw.core.values import dataclass
 from palmclaw.net import unix
 from palmclaw.paths import Home
 from palmclaw.storage.process import Gateway, read, this_process, written

@@ -1,11 +1,11 @@
 """What is said between the local API and its client besides the values of `core`."""
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from palmclaw.core.events import Answer
 from palmclaw.core.schema import Length
 from palmclaw.core.traffic import QueueChange
+from palmclaw.core.values import dataclass
 
 HOST = "localhost"
 """The only name by which the API is asked; a page in a browser that was led here asks by another."""

@@ -1,6 +1,5 @@
 """A whole phone in one file: for trying things out, for tests and for the evaluation suite."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -8,6 +7,7 @@ from palmclaw.core.errors import ConfigError
 from palmclaw.core.messages import utc_now
 from palmclaw.core.plugin import Kind, Parts, plugin
 from palmclaw.core.schema import Doc
+from palmclaw.core.values import dataclass
 from palmclaw.devices.virtual.phone import VirtualPhone
 from palmclaw.devices.virtual.state import machine_zone, zone_named
 from palmclaw.devices.virtual.store import Store

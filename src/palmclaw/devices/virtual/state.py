@@ -6,7 +6,6 @@ The shape is that of the evaluation suite's `base`, with `alarms`, `timers`, `fa
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from zoneinfo import ZoneInfo
 from palmclaw.core.device import Capability, Code
 from palmclaw.core.errors import ConfigError, DeviceError
 from palmclaw.core.times import minutes
+from palmclaw.core.values import dataclass
 
 State = dict[str, Any]
 Row = dict[str, Any]

@@ -1,12 +1,12 @@
 """Anthropic's Messages: the protocol of Claude, and of services and gateways that took it over."""
 
 import re
-from dataclasses import dataclass
 from typing import Annotated
 
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.plugin import Kind, Parts, plugin
 from palmclaw.core.schema import Between, Doc
+from palmclaw.core.values import dataclass
 from palmclaw.guard.secrets import redacted
 from palmclaw.net.ceilings import least
 from palmclaw.net.endpoints import Path

@@ -1,11 +1,12 @@
 """The blocks of an answer while they are being said: text, thoughts, calls."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from palmclaw.core.answers import Pieces, Voice
 from palmclaw.core.messages import Reasoning, Text
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import sealed
 from palmclaw.providers.anthropic.wire import PROTOCOL, REDACTED
 

@@ -7,13 +7,13 @@ goes back to the model that had it exactly as it came, in its place among the bl
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from palmclaw.core.messages import Media, Message, Part, Reasoning, Role, Text, ToolCall, ToolResult
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Tool
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import DOCUMENTS, IMAGES, attached, filled, safe_name, signed, wire_id, worded
 from palmclaw.net.ceilings import least
 

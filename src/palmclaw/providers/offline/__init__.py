@@ -7,13 +7,13 @@ puts their results into words. Everything is derived from the request, so it sur
 import asyncio
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
 from datetime import datetime
 
 from palmclaw.core.events import TextDelta
 from palmclaw.core.messages import Message, Role, Text, ToolCall, Usage
 from palmclaw.core.plugin import Kind, Parts, plugin
 from palmclaw.core.ports import Clock, Delta, Finish, Reply, Request
+from palmclaw.core.values import dataclass
 
 MODEL = "offline"
 _CHUNK = re.compile(r".{1,48}(?:\s+|$)|.{1,48}", re.DOTALL)

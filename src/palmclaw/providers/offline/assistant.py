@@ -2,11 +2,11 @@
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from palmclaw.core.messages import ToolCall
 from palmclaw.core.ports import Request
+from palmclaw.core.values import dataclass
 from palmclaw.providers.offline.doubts import refuses, taken_back
 from palmclaw.providers.offline.exchanges import Exchange, exchanges
 from palmclaw.providers.offline.grammar import Heard

@@ -6,8 +6,9 @@ that read or set something of the phone itself have such word lists; see the `lo
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from palmclaw.core.values import dataclass
 
 _WORDS = re.compile(r"[a-z0-9%]+(?:['’-][a-z]+)*|[^\W\d_]+", re.IGNORECASE)
 _STOPS = re.compile(r"[\s，。？！、,.?!；;：:~…]+")

@@ -1,11 +1,12 @@
 """The conversation as the assistant sees it: what the person said, and what came of it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from palmclaw.core.messages import Message, Role, ToolResult
 from palmclaw.core.session import is_further
+from palmclaw.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

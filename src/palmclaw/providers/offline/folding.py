@@ -5,9 +5,9 @@ A folded sentence is matched; the words of its slots are taken from the original
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from palmclaw.core.hanzi import simplified
+from palmclaw.core.values import dataclass
 
 _COLON = re.compile(r"(?<![0-9])[:：](?!//)|(?<=[0-9])[:：](?![0-9/])")
 _SPACE_AT_CJK = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef])\s+|\s+(?=[\u3000-\u9fff\uff00-\uffef])")

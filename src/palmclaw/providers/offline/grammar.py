@@ -7,11 +7,12 @@ template is parsed when a sentence first has the words for it.
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from palmclaw.core.values import dataclass
 from palmclaw.providers.offline.covering import Cover, covers
 from palmclaw.providers.offline.folding import MARK, Folding, folding
 from palmclaw.providers.offline.templates import Clause, Needs, present, rules_in, satisfied

@@ -2,12 +2,12 @@
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from palmclaw.core.values import dataclass
 from palmclaw.providers.offline.script import Failed
 
 _DATA = Path(__file__).parent / "data"

@@ -1,7 +1,9 @@
 """What the words for a date and a time said, and the moment that this means."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+
+from palmclaw.core.values import dataclass
 
 # The hour that a part of the day stands for when no clock time is given.
 PARTS = {"dawn": 5, "morning": 9, "noon": 12, "afternoon": 15, "evening": 19, "night": 21}

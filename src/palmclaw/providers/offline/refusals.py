@@ -3,11 +3,11 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from palmclaw.core.hanzi import simplified
+from palmclaw.core.values import dataclass
 from palmclaw.providers.offline.moments import is_chinese
 
 _LATIN = re.compile(r"[A-Za-z0-9]+")

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from palmclaw.core.errors import PalmclawError
+from palmclaw.core.values import dataclass
 from palmclaw.providers.offline.numerals import number
 from palmclaw.providers.offline.phrases import Phrases
 from palmclaw.providers.offline.script import Failed, NotOffered, Question, Script, Step, Unreadable

@@ -1,10 +1,11 @@
 """What can still be read of a JSON value whose end was cut off."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from palmclaw.core.text import MARKER
+from palmclaw.core.values import dataclass
 
 _CUT = f"\n{MARKER} ("
 

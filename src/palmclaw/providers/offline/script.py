@@ -5,11 +5,12 @@ the history, up to the first step that has no result yet.
 """
 
 from collections.abc import Callable, Collection, Generator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from palmclaw.core.errors import Fault, PalmclawError
 from palmclaw.core.messages import ToolResult
+from palmclaw.core.values import dataclass
 from palmclaw.guard.trust import unwrapped
 from palmclaw.providers.offline.salvage import value_in
 

@@ -1,7 +1,8 @@
 """What repeats: the words for it in both languages, as event_add and alarm_set write it."""
 
 import re
-from dataclasses import dataclass
+
+from palmclaw.core.values import dataclass
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _DAY_EN = r"(?:mon|tue|wed|thu|fri|sat|sun|tues|thurs?|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)"

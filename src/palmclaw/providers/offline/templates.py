@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from palmclaw.core.values import dataclass
 
 _TOKEN = re.compile(r"[()\[\]|]|<[^>]*>|\{[^}]*\}|[^()\[\]|<{]+")
 Clause = frozenset[str]

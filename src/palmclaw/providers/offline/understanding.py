@@ -1,10 +1,10 @@
 """What a message asks for: one command, several, or nothing that is certain."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from palmclaw.core.values import dataclass
 from palmclaw.providers.offline import doubts, remarks
 from palmclaw.providers.offline.grammar import Heard, grammar
 from palmclaw.providers.offline.moments import is_chinese

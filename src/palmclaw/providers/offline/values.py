@@ -1,8 +1,8 @@
 """What the slots of a sentence can hold besides plain words and moments."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 
+from palmclaw.core.values import dataclass
 from palmclaw.providers.offline.reading import Moment
 
 

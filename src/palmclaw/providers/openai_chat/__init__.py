@@ -1,10 +1,11 @@
 """OpenAI's chat completions: the protocol that most model services and local servers speak."""
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Literal
 
 from palmclaw.core.plugin import Kind, Parts, plugin
 from palmclaw.core.schema import Doc
+from palmclaw.core.values import dataclass
 from palmclaw.guard.secrets import redacted
 from palmclaw.net.endpoints import Path
 from palmclaw.net.learning import Notes

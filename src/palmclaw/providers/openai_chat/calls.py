@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from palmclaw.core.answers import Pieces, free_id, index_in, read_call
 from palmclaw.core.messages import ToolCall
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import sealed
 from palmclaw.providers.openai_chat.wire import PROTOCOL
 

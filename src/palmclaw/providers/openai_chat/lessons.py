@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from palmclaw.core.ports import Request
+from palmclaw.core.values import dataclass
 from palmclaw.net.ceilings import least, shorter
 from palmclaw.net.learning import Lesson, Notes
 from palmclaw.providers.openai_chat.wire import Dialect, bounded, other_field

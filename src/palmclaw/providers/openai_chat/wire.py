@@ -7,13 +7,13 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
 from palmclaw.core.messages import Media, Message, Reasoning, Role, ToolCall, ToolResult
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Tool
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import (
     DOCUMENTS,
     IMAGES,

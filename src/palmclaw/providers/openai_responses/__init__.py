@@ -1,10 +1,10 @@
 """OpenAI's Responses: the protocol of newer models of OpenAI, Azure and xAI, and of some local servers."""
 
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from palmclaw.core.plugin import Kind, Parts, plugin
 from palmclaw.core.schema import Doc
+from palmclaw.core.values import dataclass
 from palmclaw.guard.secrets import redacted
 from palmclaw.net.endpoints import Path
 from palmclaw.net.learning import Notes

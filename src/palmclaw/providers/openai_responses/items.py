@@ -1,12 +1,13 @@
 """The items of an answer while they are being said: messages, thoughts, calls."""
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from palmclaw.core.answers import Pieces, Voice, text_in
 from palmclaw.core.messages import Reasoning, Text
 from palmclaw.core.text import whole
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import sealed
 from palmclaw.providers.openai_responses.wire import PROTOCOL
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from palmclaw.core.ports import Request
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import signatures
 from palmclaw.net.ceilings import LEAST, least, shorter
 from palmclaw.net.learning import Lesson, Notes

@@ -8,13 +8,13 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from palmclaw.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Tool
+from palmclaw.core.values import dataclass
 from palmclaw.core.wire import DOCUMENTS, IMAGES, attached, compact, filled, safe_name, signed, wire_id, worded
 from palmclaw.net import ceilings
 
