@@ -40,12 +40,12 @@ async def request(home: Path) -> Request:
     app.home.memory.write_text(MEMORY)
     app.database = app.opening(app.home.database)
     sessions, memory = app.sessions, KeptMemory(MemoryFile(app.home.memory), app.database, app.device)
-    briefing = Briefing(sessions, sessions, memory, app.skills)
+    briefing = Briefing(sessions, memory, app.skills)
     try:
         said = "text Mei that I'm late"
-        told = await briefing.news("main", (said,), knows=True)
+        told = await briefing.news("main", (said,), (), knows=True)
         message = stamped(said, app.device.now())
-        asked = replace(message, parts=(*message.parts, *told))
+        asked = replace(message, parts=(*message.parts, *told.stamps))
         old = (stamped("When is the trip?", app.device.now()), Message(Role.ASSISTANT, (Text("On 20 June."),)))
         for turn, messages in (("t1", old), ("t2", (asked,))):
             await sessions.begin(Beginning(turn, (Inbound("main", messages[0].text),), messages))

@@ -33,8 +33,6 @@ from palmclaw.storage.skills import SkillFolders
 from palmclaw.storage.templates import Templates
 
 PROMPTS = Path(__file__).parent / "prompts"
-GRACE = 5.0
-"""Seconds that running turns have when the gateway ends."""
 
 
 class MachineClock:

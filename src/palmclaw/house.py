@@ -5,6 +5,7 @@ import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
+from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from palmclaw.agent.briefing import Briefing
@@ -18,9 +19,9 @@ from palmclaw.core.device import DEVICE
 from palmclaw.core.errors import StorageError
 from palmclaw.core.events import Answer, ApprovalAnswered, ApprovalAsked, Happening, TurnEnded
 from palmclaw.core.memory import MEMORY, RECALL
-from palmclaw.core.messages import Message, Stamp, utc_now
+from palmclaw.core.messages import Message, utc_now
 from palmclaw.core.ports import CLOCK, LIMITS, ROUTES
-from palmclaw.core.records import OpenTurn
+from palmclaw.core.records import News, OpenTurn
 from palmclaw.core.session import JOINED
 from palmclaw.core.skill import SKILLS
 from palmclaw.core.tools import Service
@@ -32,6 +33,7 @@ from palmclaw.kits import Bench, Kit
 from palmclaw.runtime.approvals import Desk
 from palmclaw.runtime.background import Background
 from palmclaw.runtime.bindings import agent_for, session_for
+from palmclaw.runtime.compacting import Compacting
 from palmclaw.runtime.conversations import SpokenHere
 from palmclaw.runtime.feed import Feed
 from palmclaw.runtime.gateway import Gateway
@@ -150,9 +152,10 @@ class Rooms:
         self.reception: Reception | None = None
         models = app.models()
         self.memory = KeptMemory(MemoryFile(app.home.memory, app.templates.seed()), app.database, app.device)
+        self.records = ConversationRecords(app.database)
         self._consolidation: Consolidation | None = None
-        self.compaction = Compaction(models, self.sessions, prompt("SUMMARY"), self.flush)
-        self.briefing = Briefing(self.sessions, self.sessions, self.memory, app.skills)
+        self.compaction = Compaction(models, self.sessions, prompt("SUMMARY"), self.flush, models.is_local)
+        self.briefing = Briefing(self.sessions, self.memory, app.skills)
         self.crew: Subagents
         self.bench: Bench
 
@@ -162,7 +165,7 @@ class Rooms:
         grants, inbox, journal, processes = Approvals(database), Inbox(database), CallJournal(database), Processes()
         stack.push_async_callback(processes.close)
         desk = Desk(Questions(database), limits.approval_seconds, self.anybody)
-        marks, records = Marks(app.home.marks), ConversationRecords(database)
+        marks, records = Marks(app.home.marks), self.records
         desks: dict[Service[Any], Any] = {MEMORY: self.memory, RECALL: records, SKILLS: app.skills}
 
         def granted(kit: Kit, workspace: Workspace) -> dict[Service[Any], Any]:
@@ -177,7 +180,8 @@ class Rooms:
         lanes = Lanes(house, inbox, app.settings.queue)
         desk.while_asking = lanes.lent
         stores = Stores(self.sessions, inbox, MediaFolder(app.home.media), grants)
-        orders = Orders(self.words, self.model, bench)
+        self.compacting = Compacting(bench, lanes, self.words, self.publish, self.begins, self.said)
+        orders = Orders(self.words, self.model, bench, self.compacting)
         made = Gateway(stores, turns, lanes, self.feed, desk, orders, reply=self.reply)
         made.outbox, made.exactly = Outbox(database).counts, app.exactly
         self.crew = Subagents(CrewRecords(database), self.sessions, app.kits.limits, made.take, made.enter)
@@ -187,8 +191,9 @@ class Rooms:
             records, self.sessions, lanes, lambda: self.delivery, self.publish, self.session_of
         )
         self.background = Background(self.look, self.asked, lambda session: lanes.get(session) is None)
-        made.quiet = self.background.begins
+        made.quiet = self.quiet
         stack.push_async_callback(self.background.close)
+        stack.push_async_callback(self.compacting.close)
         stack.push_async_callback(made.close)
         return made
 
@@ -213,12 +218,30 @@ class Rooms:
         return self._consolidation
 
     async def look(self, session: str, model: str) -> bool:
-        """Look through a conversation, if it is time; whether it was."""
+        """Look through a conversation of the owner's alone, if it is time; whether it was. What is new can be found."""
+        await self.records.index_some()
+        if (await self.sessions.before(session)).shared:
+            return False
         return await self.consolidation.run(session, model)
 
     async def flush(self, session: str, upto: int, *, cycle: int, model: str = "") -> bool:
         """Look through what is about to leave a conversation's window."""
         return await self.consolidation.flush(session, upto, cycle=cycle, model=model)
+
+    async def begins(self, session: str) -> None:
+        """Nothing goes on in a session's background any more."""
+        await self.background.begins(session)
+
+    async def quiet(self, session: str) -> bool:
+        """The same, and nothing is summed up; whether it was."""
+        await self.begins(session)
+        return await self.compacting.stop(session)
+
+    async def said(self, inbound: Inbound, text: str) -> None:
+        """Words of the runtime's own, to where a message came from."""
+        if inbound.address is not None:
+            pieces = self.delivery.pieces(inbound.address, text, f"said-{token_hex(6)}")
+            await self.delivery.post(inbound.session, "", pieces)
 
     def met(self, gateway: Gateway) -> "Reception":
         """Where the channels meet the gateway."""
@@ -281,14 +304,13 @@ class Rooms:
         await self.crew.over(work, ended)
         self.background.over(work, ended)
 
-    async def brief(self, work: Work) -> Sequence[Stamp]:
+    async def brief(self, work: Work, alone: bool) -> News:
         """What the model is told beside the words of a new message; nothing goes on in the background any more."""
-        await self.background.begins(work.session)
+        await self.begins(work.session)
         if work.session.startswith(SUBAGENT):
-            return ()
+            return News()
         said = [i.text for i in work.inbounds if i.origin is not Origin.OTHER and not i.is_report]
-        knows = all(i.origin is not Origin.OTHER and not i.group for i in work.inbounds)
-        return await self.briefing.news(work.session, said, knows=knows)
+        return await self.briefing.news(work.session, said, await self.bench.kept(work.session), knows=alone)
 
     async def asked(self, session: str) -> str:
         """The model that a session's next message goes to, as it is written."""

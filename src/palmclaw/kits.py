@@ -1,6 +1,6 @@
 """What an agent works with: its tools and their families, its policy, its model, and the folders of its session."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
 from secrets import token_hex
 from typing import Any, Protocol
@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from palmclaw.agent.briefing import Briefing
 from palmclaw.agent.compaction import Compaction
 from palmclaw.agent.context import Contents, ModelFacts, SessionContext
+from palmclaw.agent.interrupt import Interrupt
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.agent.toolbox import Ports, Toolbox
@@ -17,6 +18,7 @@ from palmclaw.core.errors import ConfigError
 from palmclaw.core.events import Compacted
 from palmclaw.core.families import without
 from palmclaw.core.limits import Limits
+from palmclaw.core.messages import Message
 from palmclaw.core.ports import Provider
 from palmclaw.core.tools import Module, Service, Tool
 from palmclaw.core.values import dataclass
@@ -146,14 +148,20 @@ class Bench:
         toolbox = Toolbox(kit.tools, workspace, self.ports, limits, self.granted(kit, workspace), kit.disabled)
         return Agent(self.provider, self._context(kit), toolbox, limits, self.compaction)
 
-    async def compact(self, session: str, focus: str = "") -> Compacted | None:
+    async def compact(self, session: str, focus: str, interrupt: Interrupt) -> Compacted | None:
         """Sum up all but the newest turn of a session that is at rest; None: there is nothing else.
 
-        Raises Refused, ProviderError.
+        Raises Refused, ProviderError, Interrupted.
         """
         turn, context = await self._looking(session)
+        turn.interrupt = interrupt
         crowd = await context.crowd(turn, all_of_it=True)
         return await self.compaction.sum_up(turn, crowd, focus) if crowd and self.compaction else None
+
+    async def kept(self, session: str) -> Sequence[Message]:
+        """What the next request of a session will still show of its log."""
+        turn, context = await self._looking(session)
+        return await context.kept(turn)
 
     async def contents(self, session: str) -> Contents:
         """What the next request of a session would hold."""
@@ -163,7 +171,8 @@ class Bench:
     async def _looking(self, session: str) -> tuple[Turn, SessionContext]:
         model = await self.log.model(session) or await self.default(session)
         kit = self.kits.of(self.kits.agent_of(session))
-        return Turn(session, f"look-{token_hex(4)}", model=model), self._context(kit)
+        alone = not (await self.log.before(session)).shared
+        return Turn(session, f"look-{token_hex(4)}", model=model, alone=alone), self._context(kit)
 
     def _context(self, kit: Kit) -> SessionContext:
         return replace(self.places.context(self.log, kit=kit), briefing=self.briefing)

@@ -9,6 +9,7 @@ from typing import Any
 
 from palmclaw.agent.compaction import Compaction
 from palmclaw.agent.context import Contents, SessionContext, stamped
+from palmclaw.agent.interrupt import Interrupt
 from palmclaw.agent.loop import Agent
 from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.agent.toolbox import Ports, Toolbox
@@ -25,6 +26,7 @@ from palmclaw.core.traffic import Address, Inbound, QueueChange, QueueSettings, 
 from palmclaw.guard.processes import PROCESSES, Processes
 from palmclaw.guard.workspace import Workspace
 from palmclaw.runtime.approvals import Desk
+from palmclaw.runtime.compacting import Compacting
 from palmclaw.runtime.feed import Feed
 from palmclaw.runtime.gateway import Gateway
 from palmclaw.runtime.lane import House
@@ -231,8 +233,8 @@ class Windows:
     context: SessionContext
     compaction: Compaction
 
-    async def compact(self, session: str, focus: str = "") -> Compacted | None:
-        turn = Turn(session, "look", model="m")
+    async def compact(self, session: str, focus: str, interrupt: Interrupt) -> Compacted | None:
+        turn = Turn(session, "look", model="m", interrupt=interrupt)
         crowd = await self.context.crowd(turn, all_of_it=True)
         return await self.compaction.sum_up(turn, crowd, focus) if crowd else None
 
@@ -244,7 +246,7 @@ class Windows:
 class Rig:
     """A gateway, its model, its tools (`gates` by the call's name hold them), and what they did.
 
-    `preparing` holds every turn between its beginning and its first request.
+    `preparing` holds every turn between its beginning and its first request; `told` is what chats were told afterwards.
     """
 
     gateway: Gateway
@@ -255,6 +257,7 @@ class Rig:
     ran: list[str]
     gates: dict[str, Gate]
     preparing: list[Gate]
+    told: list[tuple[str, str]]
     heard: list[Signal] = field(default_factory=list)
     news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -470,9 +473,18 @@ async def rigged(
         house = replace(house, sleep=pace.sleep, now=pace.now)
     lanes = Lanes(house, Inbox(database), QueueRules(queue, channels or {}))
     desk.while_asking = lanes.lent
-    orders = Orders(Words(language), uses, Windows(context, compaction))
+    windows, told = Windows(context, compaction), list[tuple[str, str]]()
+
+    async def at_rest(session: str) -> None:
+        """Nothing goes on in the background here."""
+
+    async def tell(inbound: Inbound, text: str) -> None:
+        told.append((inbound.session, text))
+
+    compacting = Compacting(windows, lanes, Words(language), feed.publish, at_rest, tell)
+    orders = Orders(Words(language), uses, windows, compacting)
     gateway = Gateway(Stores(sessions, Inbox(database), media, Approvals(database)), turns, lanes, feed, desk, orders)
-    gateway.exactly = exactly
+    gateway.exactly, gateway.quiet = exactly, compacting.stop
 
     async def asked_at(address: Address) -> frozenset[str]:
         """Here every question arrives at once in the chat that its turn answers to."""
@@ -486,7 +498,7 @@ async def rigged(
     gateway.asked_at = asked_at
     subagents = Subagents(CrewRecords(database), sessions, crew, gateway.take, gateway.enter)
     services[CREW] = subagents
-    rig = Rig(gateway, model, sessions, database, subagents, ran, gates, preparing)
+    rig = Rig(gateway, model, sessions, database, subagents, ran, gates, preparing, told)
     listening = asyncio.create_task(_listen(rig))
     await asyncio.sleep(0)
     try:

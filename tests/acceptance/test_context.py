@@ -1,8 +1,11 @@
 """Room in the window: what is summed up and when, what a model is sent then, and what if it cannot be done."""
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from palmclaw.agent.compaction import HEADINGS
 from palmclaw.core.errors import ContextOverflow, QuotaExceeded
@@ -11,7 +14,7 @@ from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Role, Stamp, ToolCall
 from palmclaw.core.ports import Request, Summary
 from palmclaw.core.tools import Effect, Tool, ToolContext, tool
-from palmclaw.core.traffic import Fate, Mode
+from palmclaw.core.traffic import Address, Fate, Mode
 from tests.acceptance.rig import HERE, Gate, Named, Rig, Say, call, dies, rigged
 
 SUMMARY = "\n".join(f"## {heading}\nnone" for heading in HEADINGS)
@@ -126,10 +129,13 @@ async def test_c06_c21_without_a_usable_summary_the_turn_goes_on_and_soon_nothin
         await talked(rig, 2)
         (told,) = compactions(rig)
         assert (told.summed, "lacks the heading" in told.reason) == (False, True)
-        await talked(rig, 6)
+        await talked(rig, 2)
         assert purposes(rig).count("compaction") == 6
-        assert rig.stops() == ["done"] * 14
-        assert (await rig.sessions.summary(HERE)).text == ""
+        rig.model.will(SUMMARY, session="compaction")
+        await talked(rig, 1)  # by now half of the room was said anew
+        assert [c.summed for c in compactions(rig)] == [False, True]
+        assert rig.stops() == ["done"] * 11
+        assert (await rig.sessions.summary(HERE)).text == SUMMARY
         assert len(rig.model.requests[-1].messages) <= 10
         await rig.check_whole()
 
@@ -150,7 +156,7 @@ async def test_c13_c45_a_death_in_the_middle_leaves_the_log_and_no_half_of_a_sum
                 *(f"{n} {LONG}" for n in range(5)),
                 f"last {LONG}",
             ]
-            assert await rig.sessions.summary(HERE) == Summary(6 if done else 8, SUMMARY)
+            assert await rig.sessions.summary(HERE) == Summary(6, SUMMARY)
             assert purposes(rig) == (["turn"] if done else ["compaction", "turn"])
             await rig.check_whole()
 
@@ -251,6 +257,43 @@ async def test_a_person_may_ask_for_it_and_look_into_the_window(tmp_path: Path) 
         rig.model.will("no", "no", session="compaction")
         await talked(rig, 2)
         assert "lacks the heading" in (await rig.say("/compact")).text
+        await rig.check_whole()
+
+
+async def test_a_chat_goes_on_while_its_conversation_is_summed_up_and_hears_of_it_later(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        await talked(rig, 3)
+        gate, chat = Gate(), Address("chat", "7")
+        rig.model.will(Say(SUMMARY, gate=gate), session="compaction")
+        begun = await rig.say("/compact", address=chat)
+        assert (begun.fate, begun.text) == (Fate.ANSWERED, "Summing up what is older; I say when it is done.")
+        await gate.reached.wait()
+        assert "is at work" in (await rig.say("/compact", address=chat)).text
+        waits = await rig.say("and this?", address=chat)
+        assert waits.fate is Fate.WAITING
+        assert rig.told == []
+        gate.open()
+        rig.model.will("that too")
+        await rig.ends()
+        ((session, text),) = rig.told
+        assert (session, text.startswith("4 older messages summed up: ")) == (HERE, True)
+        assert (await rig.said())[-1] == ("assistant", "that too")
+        await rig.check_whole()
+
+
+@pytest.mark.parametrize("address", [None, Address("chat", "7")])
+async def test_a_stop_ends_what_a_person_has_asked_to_sum_up(tmp_path: Path, address: Address | None) -> None:
+    async with rigged(tmp_path) as rig:
+        await talked(rig, 3)
+        gate = Gate()
+        rig.model.will(Say(SUMMARY, gate=gate), session="compaction")
+        asked = asyncio.create_task(rig.say("/compact", address=address))
+        await gate.reached.wait()
+        assert (await rig.say("/stop", address=address)).text == "Stopped."
+        said = (await asked).text if address is None else rig.told[0][1]
+        assert said == "Stopped; nothing was summed up."
+        assert await rig.sessions.summary(HERE) == Summary()
+        assert (await rig.say("/stop", address=address)).text == "Nothing is running."
         await rig.check_whole()
 
 

@@ -108,6 +108,15 @@ async def test_c09_once_in_a_cycle(tmp_path: Path) -> None:
         assert len(place.crowd.mind.requests) == 2
 
 
+async def test_a_new_beginning_is_a_new_cycle(tmp_path: Path) -> None:
+    async with crowded(tmp_path) as place:
+        place.crowd.mind.will(NOTHING, LEARNS)
+        await place.turn("hello", upto=1)
+        await place.rig.say("/new")
+        await place.turn("I like tea", upto=3)
+        assert (len(place.crowd.mind.requests), place.remembered) == (2, ["Likes tea"])
+
+
 @pytest.mark.parametrize("failure", [Say(error=Unavailable("the service is away")), Say("no call"), Say()])
 async def test_c10_a_flush_that_fails_keeps_no_reply(tmp_path: Path, failure: Say) -> None:
     async with crowded(tmp_path) as place:

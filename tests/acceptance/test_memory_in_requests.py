@@ -5,18 +5,35 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from palmclaw.core.errors import StorageError
+from palmclaw.core.records import Beginning
+from palmclaw.core.traffic import Inbound
+from palmclaw.storage.sessions import Sessions
 from tests.acceptance.test_channels import OWNER, Phone, phone, written
-from tests.servers.chat_server import ChatServer
+from tests.acceptance.test_context import LONG
+from tests.servers.chat_server import SUMMARY, ChatServer
+
+SMALL = "[limits]\ncontext_messages = 10\n"
 
 
 @asynccontextmanager
-async def told(home: Path, memory: str) -> AsyncIterator[tuple[Phone, ChatServer]]:
+async def told(home: Path, memory: str, limits: str = "") -> AsyncIterator[tuple[Phone, ChatServer]]:
     """A gateway with a chat platform, a model service and something in memory."""
     written(home / "memory", "MEMORY.md", memory)
-    async with ChatServer(["Fine."], repeat=True) as server:
+    async with ChatServer(["Fine."], repeat=True, summary=SUMMARY) as server:
         service = f'[provider]\nbase_url = "{server.url}"\nprotocol = "openai_chat"\nmodel = "m"\n'
-        async with phone(home, service + OWNER) as p:
+        async with phone(home, f"{service}{OWNER}{limits}") as p:
             yield p, server
+
+
+async def talked(p: Phone, count: int) -> None:
+    """So many more turns, long enough to be worth a summary."""
+    for number in range(count):
+        before = len(p.chat.log)
+        await p.hears(f"{number} {LONG}")
+        await p.says(before + 1)
 
 
 def system(server: ChatServer) -> str:
@@ -55,6 +72,71 @@ async def test_a_guest_and_a_group_read_no_memory(home_dir: Path) -> None:
         await p.says(2)
         assert [r for r in server.requests if b"likes tea" in r.raw] == []
         assert len(server.requests) == 2
+
+
+async def test_what_memory_has_gained_outlives_the_message_that_told_it(home_dir: Path) -> None:
+    async with told(home_dir, "- likes tea\n", SMALL) as (p, server):
+        await talked(p, 1)
+        written(home_dir / "memory", "MEMORY.md", "- allergic to nuts, never tea\n")
+        await talked(p, 1)
+        assert "allergic" in newest(server)
+        await talked(p, 8)
+        assert len(server.summed) >= 1
+        assert ("allergic" in system(server), "likes tea" in system(server)) == (True, False)
+        before = system(server)
+        await talked(p, 1)
+        assert system(server) == before
+
+
+async def test_what_was_not_stored_was_not_told(home_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with told(home_dir, "- likes tea\n") as (p, server):
+        await talked(p, 1)
+        written(home_dir / "memory", "MEMORY.md", "- likes tea\n- allergic to nuts\n")
+        stored = Sessions.begin
+
+        async def full(sessions: Sessions, beginning: Beginning) -> None:
+            monkeypatch.setattr(Sessions, "begin", stored)
+            raise StorageError("no space left")
+
+        monkeypatch.setattr(Sessions, "begin", full)
+        await talked(p, 1)  # the lane begins it once more
+        assert newest(server).endswith("[Memory has changed:\nallergic to nuts]")
+
+
+async def test_where_others_have_read_along_the_owner_has_no_memory_either(home_dir: Path) -> None:
+    async with told(home_dir, "- my PIN is on the fridge\n") as (p, server):
+        await p.gateway.take(Inbound("chat:g1", "what was said here?"))  # from the terminal, before anybody spoke
+        await p.until(lambda: len(server.requests) == 1)
+        await p.until(lambda: p.gateway.lanes.get("chat:g1") is None)
+        assert "PIN" in system(server)
+        await p.hears("hello all", sender="8", chat="g1", group=True)
+        await p.says(1)
+        assert b"PIN" not in server.requests[-1].raw
+        await p.gateway.take(Inbound("chat:g1", "and now?"))
+        await p.until(lambda: len(server.requests) == 3)
+        assert b"PIN" not in server.requests[-1].raw
+
+
+async def test_what_a_group_has_said_is_not_looked_through_for_memory(home_dir: Path) -> None:
+    async with told(home_dir, "") as (p, server):
+        for number in range(3):
+            await p.hears(f"secret plan {number} {LONG}", chat="g1", group=True)
+            await p.says(number + 1)
+        await p.hears("/compact", chat="g1", group=True)
+        assert (await p.says(5))[4].startswith("4 older messages summed up")
+        assert len(server.summed) == 1
+
+
+async def test_a_skill_is_there_also_in_the_turn_whose_request_loses_its_body(home_dir: Path) -> None:
+    async with told(home_dir, "", SMALL) as (p, server):
+        await p.hears(f"pair my headphones over bluetooth {LONG}")
+        await p.says(1)
+        await talked(p, 4)
+        assert server.summed == []
+        await p.hears("pair my other bluetooth headphones")
+        await p.says(6)
+        assert len(server.summed) == 2  # with the look through for memory
+        assert server.requests[-1].raw.count(b"<skill name=bluetooth>") == 1
 
 
 async def test_a_skill_that_fits_comes_with_the_message_and_once(home_dir: Path) -> None:

@@ -12,7 +12,7 @@ from palmclaw.core.limits import Limits
 from palmclaw.core.matching import terms_of
 from palmclaw.core.memory import Kept
 from palmclaw.core.messages import Message, Role, Stamp, Text, user_message
-from palmclaw.core.ports import Snapshot, Summary
+from palmclaw.core.ports import Snapshot
 from palmclaw.core.skill import Skill, catalogue
 from palmclaw.core.tools import Module
 from tests.agent.test_context import MODULES, TOOLS, Album, Facts, Log, made
@@ -53,10 +53,13 @@ class Desk:
 
     @property
     def briefing(self) -> Briefing:
-        return Briefing(self.log, self.log, self.notes, self.shelf)
+        return Briefing(self.log, self.notes, self.shelf)
 
     async def news(self, *said: str, knows: bool = True) -> list[str]:
-        return [stamp.text for stamp in await self.briefing.news("s", said, knows=knows)]
+        told = await self.briefing.news("s", said, self.log.messages, knows=knows)
+        if told.known is not None:  # as the beginning of a turn does
+            self.log.snapshots["s"] = replace(self.log.snapshots["s"], known=told.known)
+        return [stamp.text for stamp in told.stamps]
 
 
 async def test_a_skill_that_fits_is_given_once_while_it_is_in_the_window() -> None:
@@ -66,8 +69,7 @@ async def test_a_skill_that_fits_is_given_once_while_it_is_in_the_window() -> No
     asked = replace(user_message("when is the tide?"), parts=(Text("when is the tide?"), Stamp("[now]"), Stamp(given)))
     desk.log.messages = [asked, Message(Role.ASSISTANT, (Text("fine"),))]
     assert await desk.news("use the weather skill again") == []
-    desk.log.summaries["s"] = Summary(2, "we met")
-    desk.log.messages = [*desk.log.messages, user_message("hm"), Message(Role.ASSISTANT, (Text("hm"),))]
+    desk.log.messages = [user_message("hm"), Message(Role.ASSISTANT, (Text("hm"),))]  # the others have left
     assert await desk.news("use the weather skill again") == [given]
 
 
@@ -112,6 +114,9 @@ async def test_what_memory_gains_later_is_told_once() -> None:
     assert await desk.news("hi") == ["[Memory has changed:\nhas a cat]"]
     assert desk.log.snapshots["s"] == Snapshot(frozenset({"base"}), "policy", "- likes tea\n- has a cat")
     assert await desk.news("hi") == []
+    desk.notes.text = ""
+    desk.log.snapshots["s"] = Snapshot(frozenset(), "", "- likes tea")
+    assert await desk.news("hi") == []  # the next request begins anew, and tells it
 
 
 @pytest.mark.parametrize(

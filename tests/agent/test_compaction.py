@@ -1,5 +1,6 @@
 """Summing up: what a model is asked, which answers are refused, and what happens when there is no usable one."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -7,14 +8,23 @@ from typing import Any
 
 import pytest
 
-from palmclaw.agent.compaction import ANSWER, HEADINGS, NAMED, Compaction, Refused
+from palmclaw.agent.compaction import ANSWER, HEADINGS, NAMED, REMEMBERED, Compaction, Refused
 from palmclaw.agent.context import Crowd
 from palmclaw.agent.interrupt import Interrupted
 from palmclaw.agent.turn import Turn
-from palmclaw.core.errors import Fault, Unavailable
-from palmclaw.core.events import Compacted, TextDelta
+from palmclaw.core.errors import (
+    AuthFailed,
+    BudgetReached,
+    Fault,
+    NoEndpoint,
+    NoNetwork,
+    ProviderError,
+    RateLimited,
+    Unavailable,
+)
+from palmclaw.core.events import Compacted, ModelChanged, TextDelta
 from palmclaw.core.messages import Media, Message, Reasoning, Role, Text, ToolCall, ToolResult
-from palmclaw.core.ports import Delta, Reply, Request, Summary
+from palmclaw.core.ports import Delta, Finish, Reply, Request, Summary
 from palmclaw.core.text import tokens
 from tests.agent.test_context import Log
 
@@ -22,11 +32,14 @@ AT = datetime(2026, 6, 15, 9, 5, tzinfo=UTC)
 GOOD = "\n".join(f"## {heading}\nnone" for heading in HEADINGS)
 
 
+Answer = str | Exception | Reply | tuple[ModelChanged, str]
+
+
 @dataclass
 class Scribe:
-    """Answers with these texts, one after the other; an exception is raised."""
+    """Answers with these texts or replies, one after the other, after an event; an exception is raised."""
 
-    answers: list[str | Exception]
+    answers: "list[Answer]"
     asked: list[Request] = field(default_factory=list)
     local: bool = False
 
@@ -35,6 +48,12 @@ class Scribe:
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
+        if isinstance(answer, Reply):
+            yield answer
+            return
+        if isinstance(answer, tuple):
+            event, answer = answer
+            yield event
         yield TextDelta(answer)
         if answer != "(cut)":
             yield Reply(Message(Role.ASSISTANT, (Text(answer),)))
@@ -56,7 +75,7 @@ def crowd(
     return Crowd(tuple(older), 2, 1_000, 10, summary, free, window)
 
 
-def compaction(*answers: str | Exception) -> tuple[Compaction, Scribe, Log]:
+def compaction(*answers: Answer) -> tuple[Compaction, Scribe, Log]:
     scribe, log = Scribe(list(answers)), Log([])
     return Compaction(scribe, log, "sum up"), scribe, log
 
@@ -142,27 +161,75 @@ async def test_an_answer_that_breaks_off_is_none() -> None:
         await room.sum_up(Turn("s", "t"), crowd())
 
 
-async def test_c21_after_three_failures_nothing_is_tried_until_a_person_asks() -> None:
-    down = Unavailable("down")
-    room, scribe, log = compaction(down, down, down, GOOD)
+async def test_c21_after_three_failures_a_part_leaves_and_nothing_is_tried_until_half_a_room_later() -> None:
+    room, scribe, log = compaction(*["no"] * 6, GOOD)
     for _ in range(2):
         assert await made(room, Turn("s", "t"), crowd()) == []
-    assert log.summaries == {}
-    old = Summary(1, "we met")
-    told = await made(room, Turn("s", "t"), crowd(summary=old))
-    left = Compacted(2, 1_000, 10 + 4 + tokens("<earlier>\nwe met\n</earlier>"), summed=False, reason="down")
-    assert (told, log.summaries) == ([left], {"s": Summary(2, "we met")})
-    again = await made(room, Turn("s", "t"), crowd(summary=old))
-    assert again == [replace(left, reason="it could not be summed up several times")]
-    assert len(scribe.asked) == 3
-    assert (await room.sum_up(Turn("s", "t"), crowd())).summed
-    assert not room.is_tired("s")
+    assert (log.summaries, room.failures) == ({}, {"s": 2})
+    told = await made(room, Turn("s", "t"), crowd(summary=Summary(1, "we met")))
+    after, reason = 10 + 4 + tokens("<earlier>\nwe met\n</earlier>"), f"it lacks the heading {', '.join(HEADINGS)}"
+    left = Compacted(2, 1_000, after, summed=False, reason=reason)
+    assert (told, log.summaries, room.failures) == ([left], {"s": Summary(2, "we met")}, {})
+    (again,) = await made(room, Turn("s", "t"), crowd())  # what is left is half of the room: there is more by now
+    assert (again.summed, len(scribe.asked)) == (True, 7)
+
+
+@pytest.mark.parametrize(
+    "error", [Unavailable("down"), NoNetwork("no net"), BudgetReached("spent"), RateLimited("slow"), AuthFailed("key")]
+)
+async def test_while_no_model_can_be_asked_nothing_leaves_and_nothing_is_counted(error: ProviderError) -> None:
+    room, _, log = compaction(*[error] * 10, GOOD)
+    for _ in range(9):
+        assert await made(room, Turn("s", "t"), crowd()) == []
+    with pytest.raises(type(error)):  # the next request would come to nothing as well
+        await made(room, Turn("s", "t", overflows=1), crowd())
+    assert (log.summaries, room.failures) == ({}, {})
+    assert [event.summed for event in await made(room, Turn("s", "t"), crowd())] == [True]
 
 
 async def test_f071_what_the_service_calls_too_long_leaves_also_without_a_summary() -> None:
-    room, _, log = compaction(Unavailable("down"))
+    room, _, log = compaction(NoEndpoint("404 <html>"))
     (told,) = await made(room, Turn("s", "t", overflows=1), crowd())
     assert (told.summed, log.summaries) == (False, {"s": Summary(2)})
+
+
+async def test_failures_are_counted_of_so_many_conversations_only() -> None:
+    room, _, _ = compaction(*["no"] * 2 * (REMEMBERED + 1))
+    for n in range(REMEMBERED + 1):
+        await made(room, Turn(f"s{n}", "t"), crowd())
+    assert (len(room.failures), "s0" in room.failures) == (REMEMBERED, False)
+
+
+@pytest.mark.parametrize("finish", [Finish.LENGTH, Finish.FILTER])
+async def test_a_summary_that_was_cut_is_none(finish: Finish) -> None:
+    room, scribe, log = compaction(Reply(Message(Role.ASSISTANT, (Text(GOOD),)), finish=finish), GOOD)
+    await made(room, Turn("s", "t"), crowd())
+    assert (log.summaries["s"].text, len(scribe.asked)) == (GOOD, 2)
+    assert "did not come to its end" in scribe.asked[1].messages[2].text or "filter" in scribe.asked[1].messages[2].text
+
+
+async def test_the_words_of_a_model_that_costs_nothing_are_no_summary() -> None:
+    gone = ModelChanged("offline", "m", Fault("unreachable", "gone"))
+    room, _, log = compaction((gone, GOOD))
+    room.is_local = lambda model: model == "offline"
+    with pytest.raises(Refused, match="costs nothing"):
+        await room.sum_up(Turn("s", "t"), crowd())
+    assert log.summaries == {}
+
+
+async def test_a_stop_does_not_wait_for_the_memory() -> None:
+    async def forever(session: str, upto: int, *, cycle: int, model: str = "") -> bool:
+        await asyncio.get_running_loop().create_future()
+        return True
+
+    room, _, log = compaction(GOOD)
+    room.flush, turn = forever, Turn("s", "t")
+    summing = asyncio.create_task(room.sum_up(turn, crowd()))
+    await asyncio.sleep(0.05)
+    turn.interrupt.set()
+    with pytest.raises(Interrupted):
+        await summing
+    assert log.summaries == {}
 
 
 async def test_c24_without_words_there_is_nothing_to_sum_up() -> None:

@@ -150,12 +150,13 @@ async def test_what_came_from_outside_is_only_counted(minded: Making) -> None:
         Message(Role.ASSISTANT, (Text("noted"), ToolCall("c", "weather"))),
         Message(Role.TOOL, (ToolResult("c", "weather", "rain"),), tainted=True),
         Message(Role.ASSISTANT, (Text("they say: rain"),), tainted=True),
+        Message(Role.ASSISTANT, (Text("他们说：下雨"),), exposed=True),
         Message(Role.NOTE, (Text("a note"),)),
     )
     await mind.talked(8)
     assert await mind.consolidation.run("main")
     head, *lines = mind.asked.partition("\n\n")[2].splitlines()
-    assert head == "Conversation (5 messages of others are left out):"
+    assert head == "Conversation (6 messages of others are left out):"
     assert [line.partition("] ")[2] for line in lines] == [
         *("Owner: I live in Oslo", "Assistant: noted", "Owner: message 0", "Owner: message 1", "Owner: message 2")
     ]

@@ -241,6 +241,60 @@ def test_the_stamp_is_short_and_says_the_moment() -> None:
     assert weight(message) < 60
 
 
+def fetched(count: int, size: int) -> list[Message]:
+    """So many turns, in each of which a tool gave so many characters."""
+    turns: list[Message] = []
+    for n in range(count):
+        call, result = ToolCall(f"c{n}", "zoom", {}), ToolResult(f"c{n}", "zoom", "x" * size)
+        turns += [said(Role.USER, f"q{n}"), Message(Role.ASSISTANT, (call,), at=NOW)]
+        turns += [Message(Role.TOOL, (result,), at=NOW), said(Role.ASSISTANT, "ok")]
+    return turns
+
+
+def said(role: Role, text: str) -> Message:
+    return Message(role, (Text(text),), at=NOW)
+
+
+async def test_the_window_is_measured_by_what_is_sent() -> None:
+    log = Log([*fetched(6, 20_000), said(Role.USER, "new")])
+    whole = await context(log).crowd(Turn("s", "t", model="m"), all_of_it=True)
+    assert whole is not None
+    log.summaries["s"] = Summary(trimmed=12)  # three of six long results were cut after a silence
+    assert await context(log).crowd(Turn("s", "t", model="m")) is None
+    shorter = await context(log).crowd(Turn("s", "t", model="m"), all_of_it=True)
+    assert shorter is not None
+    assert (whole.before, shorter.before < whole.before * 2 // 3) == (28_691, True)
+    assert log.summaries["s"] == Summary(trimmed=12)
+
+
+async def test_long_old_results_are_cut_before_anything_is_summed_up() -> None:
+    log = Log([*fetched(6, 20_000), said(Role.USER, "new")])
+    assert await context(log).crowd(Turn("s", "t", model="m")) is None
+    assert log.summaries["s"] == Summary(trimmed=16)  # all but the last three turns
+    log.messages = [*fetched(5, 25_000), said(Role.USER, "x" * 70_000), said(Role.USER, "new")]
+    assert await context(log).crowd(Turn("s", "t", model="m")) is not None  # that alone would not be enough
+    assert log.summaries["s"] == Summary(trimmed=16)
+
+
+async def test_a_summary_takes_room_too() -> None:
+    log = Log([*fetched(1, 88_000), said(Role.USER, "new")])
+    assert await context(log).crowd(Turn("s", "t", model="m")) is None
+    log.summaries["s"] = Summary(0, "word " * 3_000)
+    crowd = await context(log).crowd(Turn("s", "t", model="m"))
+    assert crowd is not None
+    assert crowd.upto == 4
+
+
+async def test_after_a_part_has_left_the_next_request_begins_anew_with_the_same_families() -> None:
+    log = Log([user_message("turn on the torch"), user_message("and now?")])
+    first = await context(log, policy="old").request(Turn("s", "t"))
+    assert names(first.tools) == ["ask", "light", "zoom"]
+    log.snapshots["s"] = replace(log.snapshots["s"], system="")
+    log.messages = [user_message("and now?")]
+    again = await context(log, policy="new").request(Turn("s", "t"))
+    assert (names(again.tools), again.system, log.snapshots["s"].system) == (["ask", "light", "zoom"], "new", "new")
+
+
 def test_only_so_many_sessions_are_kept_in_memory() -> None:
     routes = ModuleRoutes(MODULES, TOOLS)
     for number in range(300):

@@ -128,6 +128,11 @@ def test_a_turn_is_whole_though_somebody_joined_it() -> None:
     assert cut(log, Space(10, 24_000)) == 6
 
 
+def test_what_is_never_sent_takes_no_room() -> None:
+    log = [*turns(12), *[Message(Role.NOTE, (Text("stopped " * 5_000),))] * 40]
+    assert (is_crowded(log, ROOM), heavy(log), cut(log, ROOM)) == (False, heavy(log[:24]), 0)
+
+
 def test_the_token_budget_counts_too() -> None:
     log = [user_message("x" * 40_000), *turns(3), user_message("y" * 400_000)]
     room = Space(50, 2_000)

@@ -49,6 +49,17 @@ def guest(home: Home, name: str = "guest", session: str = "main") -> Path:
     return folder
 
 
+def test_one_in_an_agents_own_folder_is_known_and_approved_like_others(home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "tutoring" / "skills" / "grammar-drill"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("---\nname: grammar-drill\ndescription: Drills grammar.\n---\nDo it.\n")
+    home.config.parent.mkdir(parents=True, exist_ok=True)
+    home.config.write_text(f'[agents.tutor]\nworkspace = "{tmp_path / "tutoring"}"\n')
+    assert "– grammar-drill  of a conversation\n" in run("list").stdout
+    run("enable", "--yes", str(folder))
+    assert "✓ grammar-drill  of a conversation\n" in run("list").stdout
+
+
 def test_all_are_listed_with_what_is_wrong(home: Home) -> None:
     (home.skills / "lamp-code").mkdir(parents=True)
     guest(home)

@@ -7,15 +7,19 @@ import stat
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from palmclaw.agent.context import stamped
 from palmclaw.core.errors import HomeBusy, SessionNotFound, StorageError
 from palmclaw.core.events import Answer, Stop, TurnEnded
 from palmclaw.core.messages import Message, Role, Text, ToolCall, ToolResult, Usage, user_message
-from palmclaw.core.ports import CallState, Tail
+from palmclaw.core.ports import CallState, Snapshot, Summary, Tail
 from palmclaw.core.records import Beginning
+from palmclaw.core.session import JOINED
 from palmclaw.core.tools import Effect
 from palmclaw.core.traffic import Inbound
 from palmclaw.storage.database import Database
@@ -23,6 +27,8 @@ from palmclaw.storage.journal import Approvals, CallJournal
 from palmclaw.storage.lock import HomeLock
 from palmclaw.storage.sessions import CACHED_MESSAGES, CACHED_SESSIONS, SessionInfo, Sessions
 from tests.children import bare
+
+NOW = datetime(2026, 6, 15, 9, 5, tzinfo=UTC)
 
 
 async def version(database: Database) -> int:
@@ -183,12 +189,16 @@ def note(number: int) -> Message:
     return Message(Role.USER, (Text(f"m{number}"),))
 
 
+async def turn(sessions: Sessions, number: int) -> None:
+    """A turn begins with a message."""
+    await sessions.begin(Beginning(f"t{number}", (Inbound("s", f"m{number}"),), (note(number),)))
+
+
 async def test_the_tail_is_the_newest_part_with_its_place(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin(Beginning("t", (Inbound("s", "m0"),), (note(0),)))
-    for number in range(1, 30):
-        await sessions.append("s", "t", note(number))
+    for number in range(30):
+        await turn(sessions, number)
     for source in (sessions, Sessions(database)):
         tail = await source.tail("s", 3)
         assert (tail.start, [m.text for m in tail.messages]) == (27, ["m27", "m28", "m29"])
@@ -199,9 +209,8 @@ async def test_the_tail_is_the_newest_part_with_its_place(tmp_path: Path) -> Non
 async def test_the_memory_of_tails_is_bounded_and_right(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin(Beginning("t", (Inbound("s", "m0"),), (note(0),)))
-    for number in range(1, CACHED_MESSAGES + 5):
-        await sessions.append("s", "t", note(number))
+    for number in range(CACHED_MESSAGES + 5):
+        await turn(sessions, number)
     assert len(sessions._tails["s"][1]) <= CACHED_MESSAGES
     tail = await sessions.tail("s", CACHED_MESSAGES)
     assert (tail.start, tail.messages[0].text, len(tail.messages)) == (5, "m5", CACHED_MESSAGES)
@@ -209,22 +218,42 @@ async def test_the_memory_of_tails_is_bounded_and_right(tmp_path: Path) -> None:
     for number in range(CACHED_SESSIONS + 3):
         await sessions.tail(f"other{number}", 5)
     assert len(sessions._tails) <= CACHED_SESSIONS
-    await sessions.append("s", "t", note(-1))
+    await turn(sessions, -1)
     assert (await sessions.tail("s", 1)).messages[0].text == "m-1"
     await database.close()
 
 
-async def test_the_tail_reaches_back_to_the_newest_user_message(tmp_path: Path) -> None:
+@pytest.mark.parametrize("broke_off", [False, True])
+async def test_the_tail_reaches_back_to_where_the_newest_turn_began(tmp_path: Path, broke_off: bool) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)
-    await sessions.begin(Beginning("t", (Inbound("s", "m0"),), (note(0),)))
-    await sessions.append("s", "t", note(1))
+    await turn(sessions, 0)
+    await turn(sessions, 1)
+    at_work = "t1"
+    if broke_off:
+        at_work = "t2"
+        await sessions.begin(Beginning(at_work, (Inbound("s", "m1"),), (), continues="t1"))
     for number in range(2, 30):
-        await sessions.append("s", "t", Message(Role.ASSISTANT, (Text(f"m{number}"),)))
+        joined = stamped(f"m{number}", NOW, (), (JOINED,)) if number in (3, 4) else None
+        await sessions.append("s", at_work, joined or Message(Role.ASSISTANT, (Text(f"m{number}"),)))
     for source in (sessions, Sessions(database)):
         for count in (3, 28, 5):
             tail = await source.tail("s", count)
             assert (tail.start, tail.messages[0].text, len(tail.messages)) == (1, "m1", 29)
+    await database.close()
+
+
+async def test_after_a_part_has_left_the_beginning_is_stale_and_no_sooner(tmp_path: Path) -> None:
+    database = Database(tmp_path / "db")
+    sessions = Sessions(database)
+    await turn(sessions, 0)
+    begun = Snapshot(frozenset({"sms"}), "policy", "likes tea")
+    await sessions.keep("s", begun)
+    await sessions.sum_up("s", Summary(trimmed=4))
+    assert await sessions.snapshot("s") == begun
+    await sessions.sum_up("s", Summary(2, "we met", trimmed=4))
+    stale = replace(begun, system="")
+    assert (await sessions.snapshot("s"), await Sessions(database).snapshot("s")) == (stale, stale)
     await database.close()
 
 

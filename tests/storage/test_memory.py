@@ -203,6 +203,33 @@ async def test_a_person_who_edits_after_a_crash_wins_and_is_on_record(place: Pla
     ]
 
 
+@pytest.mark.parametrize("undone", ["- one\n", "- another\n"])
+async def test_what_a_person_takes_back_after_a_crash_stays_taken_back(place: Place, undone: str) -> None:
+    """The change was in the file; only the word for that was not stored any more."""
+    place.write(b"- one\n")
+    await place.again().read()
+    dying = Dying(place.folder / "palmclaw.db", left=4, after=False)
+    with pytest.raises(KeyboardInterrupt):
+        await place.again(dying).change([Add("Boss is called Bob")], AGENT)
+    await dying.close()
+    changed = place.text
+    assert "Bob" in changed
+    place.write(undone.encode())
+    await MemoryRecord(place.database).note(changed, undone)  # as `palmclaw memory undo` and `edit` do
+    assert (await place.again().read()).text == undone
+    assert await MemoryRecord(place.database).due() == ()
+
+
+async def test_what_a_person_edits_beside_an_owed_change_is_on_record_and_the_change_is_made(place: Place) -> None:
+    place.write(b"- one\n")
+    await place.again().read()
+    await died_before_the_file(place, Add("three"))
+    place.write(b"- mine\n")
+    await MemoryRecord(place.database).note("- one\n", "- mine\n")
+    assert words((await place.again().read()).text) == "mine, three"
+    assert await MemoryRecord(place.database).due() == ()
+
+
 async def test_what_a_person_has_done_meanwhile_is_not_done_again(place: Place) -> None:
     place.write(b"- one\n- two\n")
     await place.again().read()
@@ -488,6 +515,17 @@ async def test_f075_a_mark_beyond_the_end_is_none(place: Place) -> None:
     memory = place.again()
     await memory.keep("main", 50, [])
     assert await memory.progress("main") == Progress(0, 8)
+
+
+async def test_the_mark_never_goes_back(place: Place) -> None:
+    await talked(place, 8)
+    memory = place.again()
+    await memory.keep("main", 6, [])
+    await memory.keep("main", 4, [], 7)
+    assert await memory.progress("main") == Progress(6, 8, 0, 0, 7)
+    await memory.keep("main", 50, [])
+    await memory.keep("main", 5, [])  # what cannot be is no mark
+    assert await memory.progress("main") == Progress(5, 8, 0, 0, 7)
 
 
 @pytest.mark.parametrize("after", [False, True])

@@ -1,6 +1,7 @@
 """What was said is found again: words of one or two characters, questions in pieces, and only by who may see it."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from palmclaw.core.messages import Message, Role, Text, user_message
 from palmclaw.core.records import Beginning
 from palmclaw.core.traffic import Address, Inbound, Origin
 from palmclaw.core.wire import compact
-from palmclaw.storage.conversations import ConversationRecords
+from palmclaw.storage.conversations import BATCH, ConversationRecords
 from palmclaw.storage.crew import CrewRecords
-from palmclaw.storage.database import Database
+from palmclaw.storage.database import Database, Work
 from palmclaw.storage.sessions import Sessions
 
 SAID = (
@@ -66,6 +67,39 @@ async def texts(database: Database, words: str, sessions: tuple[str, ...] | None
 async def test_what_was_said_is_found(database: Database, words: str, found: list[str]) -> None:
     await begun(database, "t", Inbound("main", "x"), say=SAID)
     assert sorted(await texts(database, words)) == sorted(found)
+
+
+async def test_a_sign_among_words_says_nothing_and_one_alone_is_looked_for(database: Database) -> None:
+    await begun(database, "t", Inbound("main", "x"), say=("tea & cake", "cake & coffee", "tea, cake"))
+    await begun(database, "u", Inbound("other", "x"), say=("salt & pepper",))
+    assert sorted(await texts(database, "tea & cake")) == ["tea & cake", "tea, cake"]
+    assert await texts(database, "&") == ["salt & pepper", "cake & coffee", "tea & cake"]
+    assert await texts(database, "&", ("main",)) == ["cake & coffee", "tea & cake"]
+    first = await ConversationRecords(database).recall("&", None, 2)
+    assert [f.text for f in first] == ["salt & pepper", "cake & coffee"]
+
+
+@dataclass(slots=True)
+class Counting(Database):
+    """Counts its transactions; between two of them others get their turn."""
+
+    count: int = 0
+
+    async def run(self, work: Work[Any]) -> Any:
+        self.count += 1
+        return await Database.run(self, work)
+
+
+async def test_nobody_waits_while_a_sign_is_looked_for(database: Database) -> None:
+    await begun(database, "t", Inbound("main", "x"), say=tuple(f"message {n}" for n in range(BATCH * 3)))
+    counting = Counting(database.path)
+    records = ConversationRecords(counting)
+    while await records.index_some():
+        pass
+    counting.count = 0
+    assert await records.search("🦓") == ()
+    assert counting.count >= 3
+    await counting.close()
 
 
 async def test_near_hits_say_so_and_the_nearest_come_first(database: Database) -> None:

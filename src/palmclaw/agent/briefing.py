@@ -1,23 +1,20 @@
 """What a model is told beside a person's words: memory and the skills there are, those that fit, and what is new."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Protocol
 
-from palmclaw.agent.window import since
 from palmclaw.core.matching import matching
 from palmclaw.core.memory import Kept
 from palmclaw.core.messages import Message, Role, Stamp
 from palmclaw.core.notes import news, shown
-from palmclaw.core.ports import Log, Snapshots
+from palmclaw.core.ports import Snapshots
+from palmclaw.core.records import News
 from palmclaw.core.skill import Skill, Skills, catalogue
 from palmclaw.core.text import clipped
 from palmclaw.core.values import dataclass
 
 HEARD = 4
 """The newest user messages to which skills are matched, with the one that is being answered."""
-READ = 60
-"""Messages in which a skill's body is looked for, so that it is not given twice."""
 BODY = 6_000
 """Characters of a skill that are given at once."""
 
@@ -40,7 +37,6 @@ class Lasting:
 class Briefing:
     """Tells a session what it should know; of memory only where nobody but the owner reads along."""
 
-    log: Log
     snapshots: Snapshots
     memory: Remembers
     skills: Skills
@@ -52,13 +48,13 @@ class Briefing:
         told = f"What you remember:\n{known}" if known else ""
         return Lasting("\n".join(text for text in (told, listed) if text), known)
 
-    async def news(self, session: str, said: Sequence[str], *, knows: bool) -> tuple[Stamp, ...]:
-        """What is stamped on a new message: skills that fit and are not in the window, and what memory has gained."""
-        tail = await self.log.tail(session, READ)
-        seen = since(tail, await self.snapshots.summary(session))
+    async def news(self, session: str, said: Sequence[str], seen: Sequence[Message], *, knows: bool) -> News:
+        """What is stamped on a new message: skills that fit and are not in what is `seen`, and memory's changes."""
         bodies = [Stamp(_given(skill)) for skill in await self._fitting(session, seen, said)]
-        changed = await self._changed(session) if knows else ""
-        return (*bodies, *([Stamp(f"[Memory has changed:\n{changed}]")] if changed else []))
+        known = await self._gained(session) if knows else None
+        changed = news(known[0], known[1]) if known else ""
+        told = [Stamp(f"[Memory has changed:\n{changed}]")] if changed else []
+        return News((*bodies, *told), known[1] if known else None)
 
     async def _fitting(self, session: str, seen: Sequence[Message], said: Sequence[str]) -> list[Skill]:
         ready = await self.skills.ready(session)
@@ -68,16 +64,13 @@ class Briefing:
         stamps = [p.text for m in seen for p in m.parts if isinstance(p, Stamp)]
         return [skill for skill in wanted if not any(text.startswith(_opening(skill)) for text in stamps)]
 
-    async def _changed(self, session: str) -> str:
-        """How memory differs from what the session has been told; told once."""
+    async def _gained(self, session: str) -> tuple[str, str] | None:
+        """What the session has been told of memory, and how it is now; None where it is to be told nothing."""
         snapshot = await self.snapshots.snapshot(session)
-        if snapshot is None:
-            return ""
+        if snapshot is None or not snapshot.system:  # its next request begins anew
+            return None
         now = shown((await self.memory.read()).text)
-        if now == snapshot.known:
-            return ""
-        await self.snapshots.keep(session, replace(snapshot, known=now))
-        return news(snapshot.known, now)
+        return (snapshot.known, now) if now != snapshot.known else None
 
 
 def _opening(skill: Skill) -> str:

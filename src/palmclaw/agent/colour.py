@@ -2,7 +2,7 @@
 
 A reply is outside content itself when such content arrived in its own turn, or when it repeats a stretch of any that is
 in the window; it is private when personal data arrived in its own turn. It colours nothing for ever: an answer about
-something else, in a later turn, is clean (docs/decisions/010).
+something else, in a later turn, is clean (docs/decisions/010), though it is not looked through for the memory.
 """
 
 import re
@@ -22,7 +22,7 @@ def coloured(reply: Message, request: Request) -> Message:
     foreign = [m for m in request.messages if m.tainted]
     tainted = any(m.tainted for m in arrived) or (bool(foreign) and _repeats(reply, foreign))
     private = any(m.private for m in arrived)
-    return replace(reply, tainted=tainted, private=private) if tainted or private else reply
+    return replace(reply, tainted=tainted, private=private, exposed=bool(foreign))
 
 
 def _of_this_turn(messages: tuple[Message, ...]) -> Iterator[Message]:

@@ -3,19 +3,19 @@
 import asyncio
 import logging
 import re
-from collections.abc import AsyncGenerator, Awaitable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import field
 from typing import Protocol
 
 from palmclaw.agent.context import Crowd
-from palmclaw.agent.interrupt import ended, until
+from palmclaw.agent.interrupt import ended, until, waited
 from palmclaw.agent.turn import Turn
 from palmclaw.agent.window import earlier, heavy
-from palmclaw.core.errors import PalmclawError, ProviderError
-from palmclaw.core.events import Compacted
+from palmclaw.core.errors import AuthFailed, BudgetReached, PalmclawError, ProviderError, QuotaExceeded
+from palmclaw.core.events import Compacted, ModelChanged
 from palmclaw.core.messages import Media, Message, Role, Text, ToolCall, ToolResult, user_message
-from palmclaw.core.ports import Provider, Reply, Request, Snapshots, Summary
+from palmclaw.core.ports import Finish, Provider, Reply, Request, Snapshots, Summary
 from palmclaw.core.text import clipped, tokens
 from palmclaw.core.traffic import SUBAGENT
 from palmclaw.core.values import dataclass
@@ -26,7 +26,9 @@ ANSWER = 1_500
 TRIES = 2
 """A summary that is refused is asked for once more, with the reason."""
 PATIENCE = 3
-"""After so many conversations' turns in a row without a summary none is tried until something changes."""
+"""After so many turns in a row without a usable summary a part leaves without one; the next part is tried anew."""
+REMEMBERED = 256
+"""Conversations whose failures are counted."""
 CHUNK = 12_000
 """Tokens that are summed up at a time where the model's window is not known; else two fifths of that."""
 RESULT, WORDS = 600, 4_000
@@ -56,53 +58,60 @@ class Refused(PalmclawError):
 class Compaction:
     """Makes room in a conversation. `prompt` tells the model how to sum up; `failures` counts them by session.
 
-    `flush` looks through what leaves the window for what is worth remembering, at the same time.
+    `flush` looks through what leaves the window for what is worth remembering, at the same time; `is_local` knows the
+    models that cost nothing, whose words are no summary.
     """
 
     provider: Provider
     snapshots: Snapshots
     prompt: str
     flush: "Flush | None" = None
+    is_local: Callable[[str], bool] = lambda model: False
     failures: dict[str, int] = field(default_factory=dict)
 
     async def make_room(self, turn: Turn, crowd: Crowd) -> AsyncGenerator[Compacted, None]:
         """Put a summary in place of what leaves the window; where there can be none, only let it leave.
 
-        Without a summary nothing leaves while the model may still take it all. Raises Interrupted.
+        Without a summary nothing leaves while the model may still take it all, or while no model can be asked at all.
+        Raises Interrupted, and ProviderError where the next request would come to nothing too.
         """
         turn.summed = True
         if crowd.free:
             await self.snapshots.sum_up(turn.session, _moved(crowd))
             return
-        reason = "it could not be summed up several times"
-        if not self.is_tired(turn.session):
-            try:
-                yield await self.sum_up(turn, crowd)
-                return
-            except (Refused, ProviderError) as error:
-                self.failures[turn.session] = self.failures.get(turn.session, 0) + 1
-                _LOG.warning("%s could not be summed up: %s", turn.session, error)
-                reason = str(error)
-        if turn.overflows or self.is_tired(turn.session):
-            await self.snapshots.sum_up(turn.session, _moved(crowd))
-            after = crowd.after + heavy(earlier(crowd.summary))
-            yield Compacted(len(crowd.older), crowd.before, after, summed=False, reason=reason)
+        try:
+            yield await self.sum_up(turn, crowd)
+        except (Refused, ProviderError) as error:
+            _LOG.warning("%s could not be summed up: %s", turn.session, error)
+            if _no_model_can(error):
+                if turn.overflows:
+                    raise
+            elif self._gives_up(turn):
+                await self.snapshots.sum_up(turn.session, _moved(crowd))
+                after = crowd.after + heavy(earlier(crowd.summary))
+                yield Compacted(len(crowd.older), crowd.before, after, summed=False, reason=str(error))
 
     async def sum_up(self, turn: Turn, crowd: Crowd, focus: str = "") -> Compacted:
         """Put a summary in place of what leaves the window. Raises Refused, ProviderError, Interrupted."""
         flushing = asyncio.ensure_future(self._flushed(turn, crowd))
         try:
             summary = await self._summed_up(turn, crowd, focus)
-            await flushing
+            await waited(flushing, turn.interrupt)
         finally:
             await ended((flushing,))
         await self.snapshots.sum_up(turn.session, summary)
         self.failures.pop(turn.session, None)
         return Compacted(len(crowd.older), crowd.before, crowd.after + heavy(earlier(summary)))
 
-    def is_tired(self, session: str) -> bool:
-        """Whether it has failed so often that only a person's `/compact`, or a restart, has it tried again."""
-        return self.failures.get(session, 0) >= PATIENCE
+    def _gives_up(self, turn: Turn) -> bool:
+        """Whether a part leaves without a summary; counts the failure, and begins to count anew afterwards."""
+        failures = self.failures.pop(turn.session, 0) + 1
+        if turn.overflows or failures >= PATIENCE:
+            return True
+        while len(self.failures) >= REMEMBERED:
+            self.failures.pop(next(iter(self.failures)))
+        self.failures[turn.session] = failures
+        return False
 
     async def _flushed(self, turn: Turn, crowd: Crowd) -> None:
         """What others read along, or a sub-agent's, is not remembered."""
@@ -131,23 +140,36 @@ class Compaction:
         earlier_on = f"The summary so far:\n{before}\n\n" if before else ""
         asked = [user_message(f"{earlier_on}What was said after that:\n{chunk}{wish}\n\nThe summary of all of it:")]
         for _ in range(TRIES):
-            answer = await self._answer(turn, asked)
-            text = _OUR_MARKS.sub("", answer.text).strip()
-            flaw = _flaw(text)
+            reply = await self._answer(turn, asked)
+            text = _OUR_MARKS.sub("", reply.message.text).strip()
+            flaw = _CUT.get(reply.finish) or _flaw(text)
             if not flaw:
                 return text
             asked += [Message(Role.ASSISTANT, (Text(text or "(nothing)"),)), user_message(f"Not usable: {flaw}.")]
         raise Refused(flaw)
 
-    async def _answer(self, turn: Turn, asked: Sequence[Message]) -> Message:
+    async def _answer(self, turn: Turn, asked: Sequence[Message]) -> Reply:
         request = Request(
             "", self.prompt, tuple(asked), (), turn.session, {}, ANSWER, "compaction", turn.id, turn.model
         )
         async with aclosing(until(self.provider.stream(request), turn.interrupt)) as items:
             async for item in items:
+                if isinstance(item, ModelChanged) and self.is_local(item.model):
+                    raise Refused("only a model that costs nothing can be reached")
                 if isinstance(item, Reply):
-                    return item.message
+                    return item
         raise Refused("the model answered with nothing")
+
+
+_CUT = {
+    Finish.LENGTH: f"it did not come to its end; {ANSWER // 2} words are enough",
+    Finish.FILTER: "the service's content filter cut it",
+}
+
+
+def _no_model_can(error: Refused | ProviderError) -> bool:
+    """Whether it says nothing about the summary: no request would be answered just now."""
+    return error.retryable or isinstance(error, AuthFailed | BudgetReached | QuotaExceeded)
 
 
 def _flaw(text: str) -> str:

@@ -212,7 +212,7 @@ def _line(message: Message) -> str:
     """What the owner or the agent said; empty for all that may have come from outside."""
     who = {Role.USER: "Owner", Role.ASSISTANT: "Assistant"}.get(message.role, "")
     text = " ".join(message.text.split())[:WORDS]
-    if not who or not text or message.tainted or message.sender:
+    if not who or not text or message.tainted or message.sender or message.exposed:
         return ""
     return f"[{message.at:%Y-%m-%d %H:%M}] {who}: {text}"
 

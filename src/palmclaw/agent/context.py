@@ -8,7 +8,7 @@ from typing import Protocol
 from palmclaw.agent.briefing import Briefing, Lasting
 from palmclaw.agent.routing import IDLE, ModuleRoutes
 from palmclaw.agent.turn import Turn
-from palmclaw.agent.window import Space, cold, cut, earlier, heavy, is_crowded, shown, since, space
+from palmclaw.agent.window import Space, cold, cut, earlier, heavy, is_crowded, shown, since, space, trimmed
 from palmclaw.core.limits import Limits
 from palmclaw.core.messages import Media, Message, Role, Stamp, Text
 from palmclaw.core.ports import Log, MediaStore, Request, Snapshot, Snapshots, Summary, Tail
@@ -87,7 +87,8 @@ class Contents:
 class SessionContext:
     """The request is: policy → rules of the awake families → tool specifications → history → the newest message.
 
-    What comes before the history is a snapshot: it changes only when the session has idled or needs another family.
+    What comes before the history is a snapshot: it changes only when the session has idled or needs another family, or
+    when the history has lost its beginning.
     """
 
     policy: str
@@ -120,16 +121,34 @@ class SessionContext:
     async def crowd(self, turn: Turn, *, all_of_it: bool = False) -> Crowd | None:
         """What must leave the window before the next request; `all_of_it`: everything but the newest turn."""
         tail, summary = await self._read(turn.session)
-        messages, room = since(tail, summary), await self._room(turn)
-        if not all_of_it and not is_crowded(messages, room):
+        messages, room = since(tail, summary), await self._room(turn, summary)
+        start = tail.start + len(tail.messages) - len(messages)
+        sent = trimmed(messages, summary, start)
+        if not all_of_it and (not is_crowded(sent, room) or await self._thinned(turn, messages, summary, start)):
             return None
-        at = cut(messages, Space(0, 0) if all_of_it else room)
+        at = cut(sent, Space(0, 0) if all_of_it else room)
         if at == 0:
             return None
-        start = tail.start + len(tail.messages) - len(messages)
         is_free, window = self.models.is_local(turn.model), self.models.window(turn.model)
-        before, after = heavy(messages), heavy(messages[at:])
-        return Crowd(messages[:at], start + at, before, after, summary, is_free, window)
+        return Crowd(messages[:at], start + at, heavy(sent), heavy(sent[at:]), summary, is_free, window)
+
+    async def kept(self, turn: Turn) -> tuple[Message, ...]:
+        """What the next request will still show of the log: where that is nearly full, a part leaves before."""
+        tail, summary = await self._read(turn.session)
+        messages, room = since(tail, summary), await self._room(turn, summary)
+        sent = trimmed(messages, summary, tail.start + len(tail.messages) - len(messages))
+        is_full = is_crowded(sent, Space(room.messages * 9 // 10, room.tokens * 9 // 10))
+        return messages[cut(sent, room) :] if is_full else messages
+
+    async def _thinned(self, turn: Turn, messages: Sequence[Message], summary: Summary, start: int) -> bool:
+        """Whether cutting long old results in the middle made room enough for a while."""
+        room = await self._room(turn, summary)
+        thinner = replace(summary, trimmed=cold(messages, start, summary, room))
+        enough = Space(room.messages, room.tokens * 3 // 4)
+        if thinner == summary or is_crowded(trimmed(messages, thinner, start), enough):
+            return False
+        await self.snapshots.sum_up(turn.session, thinner)
+        return True
 
     async def contents(self, session: str, model: str) -> Contents:
         """What the next request of a session would hold, but for the message that asks for it."""
@@ -139,7 +158,7 @@ class SessionContext:
         told, history = heavy(earlier(summary)), request.messages[len(earlier(summary)) :]
         specified = sum(tokens(t.name + t.description + compact(t.schema)) for t in request.tools)
         results = heavy([m for m in history if m.results])
-        room = (await self._room(turn)).tokens
+        room = (await self._room(turn, summary)).tokens + told
         policy = tokens(request.system)
         return Contents(policy, len(request.tools), specified, told, len(history), heavy(history), results, room)
 
@@ -147,12 +166,13 @@ class SessionContext:
         tail = await self.log.tail(session, self.limits.context_messages + SLACK)
         return tail, await self.snapshots.summary(session)
 
-    async def _room(self, turn: Turn) -> Space:
-        """The space for history, smaller where the service has said in this turn that it was too much."""
+    async def _room(self, turn: Turn, summary: Summary) -> Space:
+        """The space for what the summary does not stand for; smaller where the service has said it was too much."""
         snapshot = await self.snapshots.snapshot(turn.session)
         fixed = tokens(snapshot.system) + TOOL_TOKENS * len(self._offered(snapshot.families)) if snapshot else 0
         room = space(self.limits, self.models.window(turn.model), fixed)
-        return replace(room, tokens=min(room.tokens, turn.room)) if turn.room else room
+        most = min(room.tokens, turn.room or room.tokens)
+        return replace(room, tokens=max(most - heavy(earlier(summary)), most // 4))
 
     async def _trimmed(self, turn: Turn, tail: Tail, summary: Summary) -> Summary:
         """When no cache holds the old bytes any more, long old results are cut in the middle, and stay so."""
@@ -160,7 +180,7 @@ class SessionContext:
         if not _is_cold(messages):
             return summary
         start = tail.start + len(tail.messages) - len(messages)
-        upto = cold(messages, start, summary, await self._room(turn))
+        upto = cold(messages, start, summary, await self._room(turn, summary))
         if upto == summary.trimmed:
             return summary
         summary = replace(summary, trimmed=upto)
@@ -171,7 +191,7 @@ class SessionContext:
         """The request, and a new snapshot where it begins otherwise than the one before."""
         session, model, recent = turn.session, turn.model, since(tail, summary)
         start = tail.start + len(tail.messages) - len(recent)
-        messages = shown(recent, summary, await self._room(turn), start)
+        messages = shown(recent, summary, await self._room(turn, summary), start)
         media = await self._seen(messages, self.models.takes(model))
         if self.models.is_local(model):
             families = frozenset(self.modules)
@@ -180,7 +200,8 @@ class SessionContext:
         before = last.families & self.modules.keys() if last else frozenset()
         said = [m.text for m in messages if m.role is Role.USER and m.text][-ROUTED_MESSAGES:]
         families = self.routes.wake(session, said, before, anew=last is None)
-        if last is not None and families == last.families:
+        is_fit = last is not None and last.system and (turn.alone or not last.known)  # others may read along since
+        if last is not None and is_fit and families == last.families:
             return self._request(session, model, last, messages, media), None
         lasting = await self._lasting(turn, families)
         snapshot = Snapshot(families, self._system(families, lasting.text), lasting.known)

@@ -54,6 +54,19 @@ async def until(source: AsyncIterator[T], interrupt: Interrupt) -> AsyncGenerato
         await ended((pump,))
 
 
+async def waited(task: "asyncio.Task[T] | asyncio.Future[T]", interrupt: Interrupt) -> T:
+    """What a task returns; raises what it raises, and `Interrupted` as soon as the interrupt is set."""
+    stopped: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    unwatch = interrupt.watch(lambda: None if stopped.done() else stopped.set_result(None))
+    try:
+        await asyncio.wait((task, stopped), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        unwatch()
+    if not task.done():
+        raise Interrupted
+    return task.result()
+
+
 async def _pumped(source: AsyncIterator[T], items: "asyncio.Queue[T | None]") -> None:
     async for item in source:
         items.put_nowait(item)

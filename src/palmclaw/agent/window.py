@@ -55,7 +55,7 @@ def since(tail: Tail, summary: Summary) -> tuple[Message, ...]:
 
 def is_crowded(messages: Sequence[Message], room: Space) -> bool:
     """Whether there is more than a request may show."""
-    return len(messages) > room.messages or heavy(messages) > room.tokens
+    return sum(map(_counts, messages)) > room.messages or heavy(messages) > room.tokens
 
 
 def cut(messages: Sequence[Message], room: Space) -> int:
@@ -67,7 +67,7 @@ def cut(messages: Sequence[Message], room: Space) -> int:
     newest, count, weighed = _newest_turn(messages), 0, 0
     at = len(messages)
     for place in range(len(messages) - 1, -1, -1):
-        count, weighed = count + 1, weighed + weight(messages[place])
+        count, weighed = count + _counts(messages[place]), weighed + weight(messages[place])
         if place < newest and (count > room.messages // 2 or weighed > room.tokens // 2):
             break
         if place <= newest and _begins_turn(messages[place]):
@@ -77,8 +77,12 @@ def cut(messages: Sequence[Message], room: Space) -> int:
 
 def shown(messages: Sequence[Message], summary: Summary, room: Space, start: int = 0) -> tuple[Message, ...]:
     """What a model is sent; `start` is the position of the first message in the log."""
-    trimmed = [_trimmed(m) if start + at < summary.trimmed else m for at, m in enumerate(messages)]
-    return (*earlier(summary), *_lightened(projected(trimmed), room.tokens))
+    return (*earlier(summary), *_lightened(projected(trimmed(messages, summary, start)), room.tokens))
+
+
+def trimmed(messages: Sequence[Message], summary: Summary, start: int) -> list[Message]:
+    """The messages from that position on, the long results of old ones by their beginning and end."""
+    return [_trimmed(m) if start + at < summary.trimmed else m for at, m in enumerate(messages)]
 
 
 def earlier(summary: Summary) -> tuple[Message, ...]:
@@ -106,7 +110,9 @@ def heavy(messages: Sequence[Message]) -> int:
 
 
 def weight(message: Message) -> int:
-    """About how many tokens a message costs."""
+    """About how many tokens a message costs; a note is never sent."""
+    if not _counts(message):
+        return 0
     return 4 + sum(MEDIA if isinstance(part, Media) else tokens(_words(part)) for part in message.parts)
 
 
@@ -147,6 +153,10 @@ def _words(part: Text | Stamp | Reasoning | ToolCall | ToolResult) -> str:
     if isinstance(part, ToolCall):
         return repr(part.arguments)
     return part.content if isinstance(part, ToolResult) else part.text
+
+
+def _counts(message: Message) -> bool:
+    return message.role is not Role.NOTE
 
 
 def _begins_turn(message: Message) -> bool:

@@ -12,6 +12,7 @@ import click
 from palmclaw import plugins
 from palmclaw.agent.briefing import Briefing
 from palmclaw.agent.context import SLACK, stamped
+from palmclaw.agent.window import since
 from palmclaw.app import App, assembled
 from palmclaw.cli.counting import ESTIMATE, Share, shares, tokenizer
 from palmclaw.cli.pages import Page
@@ -129,10 +130,11 @@ class _Read:
 async def _request(app: App, text: str, session: str) -> Request:
     try:
         tail = await app.sessions.tail(session, app.settings.limits.context_messages + SLACK)
-        briefing = Briefing(app.sessions, app.sessions, _Read(MemoryFile(app.home.memory)), app.skills)
+        briefing = Briefing(app.sessions, _Read(MemoryFile(app.home.memory)), app.skills)
         message = stamped(text, app.device.now())
-        told = await briefing.news(session, (text,), knows=False)
-        message = replace(message, parts=(*message.parts, *told))
+        seen = since(tail, await app.sessions.summary(session))
+        told = await briefing.news(session, (text,), seen, knows=False)
+        message = replace(message, parts=(*message.parts, *told.stamps))
         model = await app.sessions.model(session)
         context = replace(app.context(app.sessions, _AsIfAsked(app.models())), briefing=briefing)
         request = await context.previewed(session, model, Tail(tail.start, (*tail.messages, message)))

@@ -51,7 +51,7 @@ def skills() -> None:
 @_JSON
 def list_(as_json: bool) -> None:
     """All skills, which of them are in use, and why the others are not."""
-    known, words = asyncio.run(_known(_folders(assembled(os.environ)))), texts(os.environ)
+    known, words = asyncio.run(_known(assembled(os.environ))), texts(os.environ)
     if as_json:
         click.echo(json.dumps([_as_json(each) for each in known], ensure_ascii=False, indent=1))
         return
@@ -69,7 +69,7 @@ def list_(as_json: bool) -> None:
 @_JSON
 def show(name: str, as_json: bool) -> None:
     """What the skill NAME says, where it lies, and whether it is in use."""
-    each, words = _meant(asyncio.run(_known(_folders(assembled(os.environ)))), name), texts(os.environ)
+    each, words = _meant(asyncio.run(_known(assembled(os.environ))), name), texts(os.environ)
     if as_json:
         body = {"body": each.skill.body, "description": each.skill.description} if each.skill else {}
         click.echo(json.dumps({**_as_json(each), **body}, ensure_ascii=False, indent=1))
@@ -109,8 +109,8 @@ def enable(name: str, yes: bool) -> None:
 
     NAME may be a folder.
     """
-    folders, words = _folders(assembled(os.environ)), texts(os.environ)
-    each = _meant(asyncio.run(_known(folders)), name)
+    app, words = assembled(os.environ), texts(os.environ)
+    folders, each = _folders(app), _meant(asyncio.run(_known(app)), name)
     if each.skill is None:
         raise click.ClickException(f"it cannot be used: {each.flaw}")
     if each.source is Source.WORKSPACE:
@@ -131,8 +131,8 @@ def disable(name: str) -> None:
 
     One of yours that is in a built-in one's place gives that back.
     """
-    folders = _folders(assembled(os.environ))
-    each = _meant(asyncio.run(_known(folders)), name, in_use=True)
+    app = assembled(os.environ)
+    folders, each = _folders(app), _meant(asyncio.run(_known(app)), name, in_use=True)
     if each.source is Source.WORKSPACE:
         folders.state.change(lambda state: approved(state, Path(each.folder), ""))
     else:
@@ -194,8 +194,9 @@ def remove(name: str, yes: bool) -> None:
 @_JSON
 def check(name: str, as_json: bool) -> None:
     """Look into the skill NAME, or a folder with one: what is wrong, what it needs, what may do harm."""
-    folders, words = _folders(assembled(os.environ)), texts(os.environ)
-    folder = Path(name) if Path(name).is_dir() else Path(_meant(asyncio.run(_known(folders)), name).folder)
+    app, words = assembled(os.environ), texts(os.environ)
+    folders = _folders(app)
+    folder = Path(name) if Path(name).is_dir() else Path(_meant(asyncio.run(_known(app)), name).folder)
     try:
         found = checked(folder, folder.resolve().name)
     except BrokenSkill as error:
@@ -215,11 +216,13 @@ def _folders(app: App) -> SkillFolders:
     return SkillFolders(app.home, ThisMachine(app.environ, app.device), Path)
 
 
-async def _known(folders: SkillFolders) -> list[Standing]:
-    """Those of the package, of the owner and of every workspace."""
+async def _known(app: App) -> list[Standing]:
+    """Those of the package, of the owner, of every conversation's workspace and of every agent's own folder."""
+    folders = _folders(app)
     found = list(await folders.standing())
-    for place in sorted((folders.home.root / "workspaces").glob("*/skills")):
-        found += [e for e in await folders.standing(str(place.parent)) if e.source is Source.WORKSPACE]
+    places = (place.parent for place in sorted((app.home.root / "workspaces").glob("*/skills")))
+    for place in dict.fromkeys((*places, *app.own.values())):
+        found += [e for e in await folders.standing(str(place)) if e.source is Source.WORKSPACE]
     return found
 
 

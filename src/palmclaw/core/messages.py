@@ -120,7 +120,8 @@ class Message:
     """One entry of a conversation.
 
     `tainted`: it holds content that did not come from the owner; `private`: it holds the owner's personal data.
-    `sender`: who says it where that is not the owner (a sub-agent, a guest).
+    `sender`: who says it where that is not the owner (a sub-agent, a guest). `exposed`: a model said it that had read
+    outside content; it may be put in other words.
     """
 
     role: Role
@@ -131,6 +132,7 @@ class Message:
     private: bool = False
     cut: Cut = Cut.NO
     sender: str = ""
+    exposed: bool = False
 
     @property
     def text(self) -> str:

@@ -157,7 +157,8 @@ class Log(Protocol):
 class Snapshot:
     """What every request of a session begins with: its awake tool families and the text before the history.
 
-    `known` is the memory that the session has been told of, in that text or since.
+    `known` is the memory that the session has been told of, in that text or since. `system` is empty where the next
+    request begins anew with what is known by then.
     """
 
     families: frozenset[str]

@@ -7,9 +7,9 @@ from typing import Protocol
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.events import Stop, TurnEnded
-from palmclaw.core.messages import Message
+from palmclaw.core.messages import Message, Stamp
 from palmclaw.core.ports import Log
-from palmclaw.core.traffic import Address, Fate, Inbound, Outbound, QueueChange, Receipt
+from palmclaw.core.traffic import Address, Fate, Inbound, Origin, Outbound, QueueChange, Receipt
 from palmclaw.core.values import dataclass
 
 
@@ -34,7 +34,8 @@ class Beginning:
     """What a turn is begun with: one message or more, and the log entries they become.
 
     `inbox` are the rows of the messages, `summarized` those that left only a line. `continues` names the turn that a
-    crash broke off; then there are no new entries.
+    crash broke off; then there are no new entries. `known` is the memory that the session has been told of with them;
+    None: nothing new.
     """
 
     turn: str
@@ -44,6 +45,12 @@ class Beginning:
     inbox: tuple[int, ...] = ()
     summarized: tuple[int, ...] = ()
     continues: str = ""
+    known: str | None = None
+
+    @property
+    def shared(self) -> bool:
+        """Whether anybody but the owner speaks in it or reads along."""
+        return any(i.group or i.origin is Origin.OTHER for i in self.inbounds)
 
     @property
     def last(self) -> Inbound:
@@ -81,12 +88,24 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
+class News:
+    """What a model is told beside a new message; `known` as in Beginning."""
+
+    stamps: tuple[Stamp, ...] = ()
+    known: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Before:
-    """What must be known before a turn begins: the session's model, and whether its last turn was stopped."""
+    """What must be known before a turn begins: the session's model, and whether its last turn was stopped.
+
+    `shared`: others have spoken or read along in the session.
+    """
 
     model: str = ""
     stopped: bool = False
     is_open: bool = False
+    shared: bool = False
 
 
 class Resume:

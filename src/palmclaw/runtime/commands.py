@@ -11,6 +11,8 @@ NAMES = (
     *("stop", "queue", "steer", "tell", "new", "reset", "status", "model", "approve", "approvals", "help"),
     *("compact", "context"),
 )
+NOT_AGAIN = ("new", "reset", "compact")
+"""A restart does not make up for these: they would forget what was said since, or keep all waiting."""
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)?$", re.IGNORECASE)
 _COMMAND = re.compile(r"/([a-z]+)(?:@\S+)?[:.!。！]*(?:\s+|$)", re.IGNORECASE)

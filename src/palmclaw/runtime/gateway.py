@@ -34,8 +34,8 @@ Order = Callable[["Gateway", Stored, Command], Awaitable[str | Inbound]]
 """Does what a command says: returns the words that answer it, or the message that is left of it for the agent."""
 
 
-async def _at_once(session: str) -> None:
-    return None
+async def _at_once(session: str) -> bool:
+    return False
 
 
 async def _nowhere(address: Address) -> frozenset[str]:
@@ -49,7 +49,7 @@ class Gateway:
 
     `holders` are those who need the runtime, by name; `channels` says what each suffers from, `outbox` counts by state;
     `asked_at` knows which questions were sent to a chat, `exactly` what a person means by a model's name;
-    `quiet` ends what goes on in a session's background.
+    `quiet` ends what goes on in a session's background, and says whether a person had asked for that.
     """
 
     stores: Stores
@@ -66,7 +66,7 @@ class Gateway:
     started: str = field(default_factory=lambda: utc_now().isoformat(timespec="seconds"))
     asked_at: Callable[[Address], Awaitable[frozenset[str]]] = _nowhere
     exactly: Callable[[str], str] = str
-    quiet: Callable[[str], Awaitable[None]] = _at_once
+    quiet: Callable[[str], Awaitable[bool]] = _at_once
     _awake: set[str] = field(default_factory=set)
     _waking: asyncio.Lock = field(default_factory=asyncio.Lock)
     _is_held: bool = False
@@ -150,7 +150,7 @@ class Gateway:
 
     async def stopped(self, session: str, sent: datetime | None = None, upto: int = 0) -> Stopped:
         """As `stop`; `sent` is when the channel's person said so, `upto` the row of the message that does."""
-        await self.quiet(session)
+        was_busy = await self.quiet(session)
         lane = self.lanes.get(session)
         running = lane.running if lane else None
         held = lane.hold(upto) if lane else Held()
@@ -173,7 +173,7 @@ class Gateway:
         await _settled([turn for turn in (running, *(lane.running for lane in below)) if turn is not None])
         own = [receipt for receipt in cancelled if receipt.session == session]
         at_work = {r.session for r in cancelled} | {lane.session for lane in below}
-        return Stopped(running is not None, len(own), len(at_work - {session}))
+        return Stopped(running is not None or was_busy, len(own), len(at_work - {session}))
 
     async def withdraw(self, inbox: int) -> Receipt:
         """Take back a message that still waits."""
@@ -266,10 +266,9 @@ class Gateway:
             self.lanes.go_on(due)
         for stored in await self.stores.inbox.waiting(session):
             said = await self._command(stored.inbound) if may_command(stored.inbound) else None
-            if said is not None and said.name in ("new", "reset"):  # what was said since must not be forgotten by it
-                await self.stores.inbox.mark(
-                    (stored.receipt.id,), Fate.DROPPED, "PalmClaw restarted before it was done"
-                )
+            if said is not None and said.name in commands.NOT_AGAIN:
+                why = "PalmClaw restarted before it was done"
+                await self.stores.inbox.mark((stored.receipt.id,), Fate.DROPPED, why)
                 continue
             left = stored.inbound if said is None else await self._do(stored, said)
             if isinstance(left, Inbound):

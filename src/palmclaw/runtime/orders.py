@@ -6,13 +6,14 @@ from typing import Protocol
 
 from palmclaw.agent.context import Contents
 from palmclaw.core.errors import PalmclawError
-from palmclaw.core.events import Answer, ApprovalAsked, Compacted
+from palmclaw.core.events import Answer, ApprovalAsked
 from palmclaw.core.records import Stored
 from palmclaw.core.runtime import NotOpen, Stopped
 from palmclaw.core.text import visible
 from palmclaw.core.traffic import Inbound, QueueChange, QueueSettings
 from palmclaw.core.values import dataclass
 from palmclaw.runtime.commands import Command, answer, queue_command
+from palmclaw.runtime.compacting import Compacting
 from palmclaw.runtime.gateway import Gateway
 from palmclaw.runtime.queueing import merged
 from palmclaw.runtime.words import Words
@@ -20,8 +21,6 @@ from palmclaw.runtime.words import Words
 
 class Windows(Protocol):
     """What the requests of sessions hold. Raises PalmclawError."""
-
-    async def compact(self, session: str, focus: str = "") -> Compacted | None: ...
 
     async def contents(self, session: str) -> Contents: ...
 
@@ -32,7 +31,8 @@ class Orders:
 
     words: Words
     model: Callable[[str], Awaitable[str]]
-    window: "Windows"
+    window: Windows
+    compacting: Compacting
 
     async def __call__(self, gateway: Gateway, stored: Stored, said: Command) -> str | Inbound:
         """The words that answer it, or what is left of it for the agent; a mistake is answered, not raised."""
@@ -97,13 +97,7 @@ class Orders:
         return said + (self.words("waiting", count=len(lane.line.items)) if lane.line.items else "")
 
     async def _compact(self, gateway: Gateway, stored: Stored, rest: str) -> str:
-        session = stored.inbound.session
-        with gateway.lanes.barred(session):
-            done = await self.window.compact(session, rest[:FOCUS])
-        if done is None:
-            return self.words("nothing_older")
-        gateway.feed.publish(session, "", done)
-        return self.words("compacted", count=done.messages, before=done.before, after=done.after)
+        return await self.compacting.begin(stored.inbound, rest[:FOCUS])
 
     async def _context(self, gateway: Gateway, stored: Stored, rest: str) -> str:
         found = await self.window.contents(stored.inbound.session)

@@ -15,7 +15,7 @@ from palmclaw.core.errors import Fault, PalmclawError, StorageError
 from palmclaw.core.events import Event, MessageAdded, Steered, Stop, TurnEnded, TurnStarted
 from palmclaw.core.messages import Cut, Message, Role, Stamp, Text, ToolCall, ToolResult
 from palmclaw.core.ports import CallState, Clock, Journal, Nobody, Steering
-from palmclaw.core.records import Beginning, Due, OpenTurn, Resume, TurnStore, Withdrawn
+from palmclaw.core.records import Beginning, Due, News, OpenTurn, Resume, TurnStore, Withdrawn
 from palmclaw.core.results import failed
 from palmclaw.core.session import INTERRUPTED, UNKNOWN, open_calls, waited
 from palmclaw.core.traffic import Inbound, Origin, Outbound
@@ -92,8 +92,8 @@ def resumed(due: Due) -> Work:
     return Work(due.inbounds, due.inbox, continues=due.turn)
 
 
-async def _nothing(work: Work) -> Sequence[Stamp]:
-    return ()
+async def _nothing(work: Work, alone: bool) -> News:
+    return News()
 
 
 async def _configured(session: str) -> str:
@@ -105,7 +105,8 @@ class Turns:
     """From inbound messages to the final answer.
 
     `default` is the model of the agent whose session it is, `model` what is written down where nobody names one;
-    `sorry` is what a far person is told of a turn that is left to them; `brief` gives the stamps of a new message.
+    `sorry` is what a far person is told of a turn that is left to them; `brief` is what a model is told beside a new
+    message, in a turn in which the owner is alone or not.
     """
 
     store: TurnStore
@@ -115,7 +116,7 @@ class Turns:
     model: str = ""
     default: Callable[[str], Awaitable[str]] = _configured
     sorry: Callable[[OpenTurn], Sequence[Outbound]] = lambda turn: ()
-    brief: Callable[[Work], Awaitable[Sequence[Stamp]]] = _nothing
+    brief: Callable[[Work, bool], Awaitable[News]] = _nothing
 
     async def run(
         self, work: Work, interrupt: Interrupt, steering: Steering | None = None, voice: Voice | None = None
@@ -160,13 +161,13 @@ class Turns:
         turn.model = work.last.model or before.model or await self.default(turn.session)
         turn.may_be_silent = all(i.group or i.origin is Origin.JOB for i in work.inbounds)
         turn.addresses = frozenset({work.last.address.session} if work.last.address else ())
-        turn.alone = all(not i.group and i.origin is not Origin.OTHER for i in work.inbounds)
-        told = () if work.continues else await self.brief(work)
-        messages = self._entries(work, told, was_stopped=before.stopped)
         began = Beginning(
-            turn.id, work.inbounds, messages, turn.model or self.model, work.inbox, work.summarized, work.continues
+            turn.id, work.inbounds, (), turn.model or self.model, work.inbox, work.summarized, work.continues
         )
-        await self.store.begin(began)
+        turn.alone = not before.shared and not began.shared
+        told = News() if work.continues else await self.brief(work, turn.alone)
+        messages = self._entries(work, told.stamps, was_stopped=before.stopped)
+        await self.store.begin(replace(began, messages=messages, known=told.known))
         yield TurnStarted(work.inbox, work.continues)
         for message in messages:
             yield MessageAdded(message)

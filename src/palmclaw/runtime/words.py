@@ -28,6 +28,8 @@ ENGLISH: Mapping[str, str] = {
     "always": "always",
     "no": "no",
     "nothing_older": "There is nothing older to sum up.",
+    "compacting": "Summing up what is older; I say when it is done.",
+    "compaction_stopped": "Stopped; nothing was summed up.",
     "compacted": "{count} older message{s} summed up: {before:,} → {after:,} tokens of history.",
     "context": "The next request holds about {all:,} of {room:,} tokens of history: {messages} messages {history:,} "
     "(results {results:,}), summary {summary:,}; besides policy {policy:,} and {tools} tools {tool_tokens:,}.",
@@ -60,6 +62,8 @@ CHINESE: Mapping[str, str] = {
     "always": "总是",
     "no": "否",
     "nothing_older": "没有更早的内容可以总结。",
+    "compacting": "正在总结较早的内容，完成后告诉你。",
+    "compaction_stopped": "已停止，没有总结任何内容。",
     "compacted": "已总结 {count} 条较早的消息：历史从 {before:,} 减到 {after:,} 个 token。",
     "context": "下一次请求的历史约 {all:,} / {room:,} 个 token：{messages} 条消息 {history:,}（工具结果 {results:,}），"
     "摘要 {summary:,}；另有规则 {policy:,}，{tools} 个工具 {tool_tokens:,}。",

@@ -9,6 +9,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from palmclaw.core.codec import decode
@@ -83,13 +84,34 @@ class ConversationRecords:
 
     async def _search(self, words: str, places: str, limit: int) -> tuple[Found, ...]:
         """`places` are the sessions to be searched, as JSON; null: all of them."""
-        asked = words.split()
-        if not asked:
+        said = words.split()
+        if not said:
             raise BadArguments(("words: say what to look for",))
-        while await self.database.run(_index_some):
+        asked = [word for word in said if _LETTERS.search(word)] or said  # a sign among words says nothing
+        while await self.index_some():
             pass
         rows = await self.database.run(lambda db: _found(db, asked, places, limit))
+        if rows is None:
+            rows = await self._looked_through(asked, places, limit)
         return tuple(_shown(row, asked) for row in rows)
+
+    async def index_some(self) -> bool:
+        """Take some more messages into the index; whether there may be others."""
+        return await self.database.run(_index_some)
+
+    async def _looked_through(self, asked: Sequence[str], places: str, limit: int) -> list[Any]:
+        """Message by message, some at a time, so that nobody waits: for signs that are no words, or without an index.
+
+        From conversation to conversation, the last used one first, until enough are found.
+        """
+        found: list[Any] = []
+        for session in await self.database.run(lambda db: db.execute(_PLACES, {"places": places}).fetchall()):
+            before = 1 << 62
+            while len(found) < limit and before >= 0:
+                rows = await self.database.run(partial(_earlier, session=session[0], before=before))
+                found += [row for row in rows if _holds(row, asked)]
+                before = rows[-1][1] if len(rows) == BATCH else -1
+        return found[:limit]
 
 
 def forget(db: sqlite3.Connection, session: str) -> None:
@@ -129,12 +151,22 @@ def _has_index(db: sqlite3.Connection) -> bool:
     return db.execute("SELECT 1 FROM sqlite_master WHERE name='spoken'").fetchone() is not None
 
 
-def _found(db: sqlite3.Connection, asked: Sequence[str], places: str, limit: int) -> list[Any]:
-    phrases = [_phrase(word) for word in asked if _LETTERS.search(word)]
-    if len(phrases) < len(asked) or not _has_index(db):
-        return _looked_through(db, asked, places, limit)
-    named = {"query": " ".join(phrases), "places": places, "limit": limit}
+def _found(db: sqlite3.Connection, asked: Sequence[str], places: str, limit: int) -> list[Any] | None:
+    """By the index; None where there is none, or none of these words."""
+    if not _has_index(db) or not all(map(_LETTERS.search, asked)):
+        return None
+    named = {"query": " ".join(map(_phrase, asked)), "places": places, "limit": limit}
     return db.execute(_SEARCH, named).fetchall()
+
+
+def _earlier(db: sqlite3.Connection, session: str, before: int) -> list[Any]:
+    """What was said in a session before a position, the newest first."""
+    return db.execute(_EARLIER, {"session": session, "before": before, "batch": BATCH}).fetchall()
+
+
+def _holds(row: Any, asked: Sequence[str]) -> bool:
+    text = _text(row[3]).casefold() if row[2] in _SAID else ""
+    return all(word.casefold() in text for word in asked)
 
 
 def _nearly(db: sqlite3.Connection, wanted: Sequence[str], places: str) -> list[Any]:
@@ -149,18 +181,6 @@ def _phrase(word: str) -> str:
     return f'"{_split(word).replace(chr(34), chr(34) * 2)}"'
 
 
-def _looked_through(db: sqlite3.Connection, asked: Sequence[str], places: str, limit: int) -> list[Any]:
-    """Every message, the newest first, until enough are found: for signs that are no words, or without an index."""
-    found: list[Any] = []
-    for row in db.execute(_ALL, {"places": places}):
-        text = _text(row[3]).casefold()
-        if all(word.casefold() in text for word in asked):
-            found.append(row)
-            if len(found) == limit:
-                break
-    return found
-
-
 def _sight(db: sqlite3.Connection, session: str, turn: str) -> Sight:
     own = [session]
     for _ in range(DEEPEST):
@@ -169,6 +189,7 @@ def _sight(db: sqlite3.Connection, session: str, turn: str) -> Sight:
         if not parent:
             inbounds = inbounds_of(row[0]) if row else ()
             is_owners = bool(inbounds) and all(i.origin is not Origin.OTHER and not i.group for i in inbounds)
+            is_owners = is_owners and not (row and row[2])
             is_home = is_owners and all(i.address is None for i in inbounds)
             return Sight(is_owners, None if is_home else tuple(own))
         own.append(parent)
@@ -242,8 +263,11 @@ WHERE spoken MATCH :query AND {_THERE}
 """
 _SEARCH = f"{_HITS} ORDER BY json_extract(m.body, '$.at') DESC LIMIT :limit"
 _RANKED = f"{_HITS} ORDER BY f.rank LIMIT :limit"
-_BEGUN = "SELECT t.begun, s.charge FROM turn t JOIN session s ON s.id=t.session WHERE t.id=?"
-_ALL = f"""
-SELECT m.session, m.position, m.role, m.body FROM message m
-WHERE m.role IN ('user', 'assistant') AND {_THERE} ORDER BY json_extract(m.body, '$.at') DESC
+_BEGUN = "SELECT t.begun, s.charge, s.shared FROM turn t JOIN session s ON s.id=t.session WHERE t.id=?"
+_PLACES = """
+SELECT id FROM session WHERE :places='null' OR id IN (SELECT value FROM json_each(:places)) ORDER BY updated DESC, id
+"""
+_EARLIER = """
+SELECT session, position, role, body FROM message WHERE session=:session AND position<:before
+ORDER BY position DESC LIMIT :batch
 """

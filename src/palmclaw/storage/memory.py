@@ -11,6 +11,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any
 
 from palmclaw.core.codec import decode, encode
@@ -72,7 +73,8 @@ class MemoryRecord:
 
         def work(db: sqlite3.Connection) -> None:
             newest = db.execute("SELECT after FROM memory_change ORDER BY id DESC LIMIT 1").fetchone()
-            known = str(newest[0]) if newest else ""
+            is_owed = db.execute("SELECT 1 FROM memory_change WHERE state='due' AND before=?", (before,)).fetchone()
+            known = before if is_owed else str(newest[0]) if newest else ""
             if after == known:
                 return
             if before not in (known, after):
@@ -200,6 +202,8 @@ class KeptMemory:
         if not self._owes:
             return
         for row in await MemoryRecord(self.database).due():
+            if await self.database.run(partial(_was_gone_on_from, row=row)):
+                continue
             try:
                 await self._write(row)
             except MemoryFull as error:
@@ -254,6 +258,14 @@ def _ended(db: sqlite3.Connection, row: Recorded) -> None:
     db.execute("UPDATE memory_change SET state='done' WHERE id=?", (row.id,))
 
 
+def _was_gone_on_from(db: sqlite3.Connection, row: Recorded) -> bool:
+    """Whether a person has changed the file from where this had brought it; then it is done, and not done again."""
+    newer = db.execute(_GONE_ON, (row.id, row.after)).fetchone() is not None
+    if newer:
+        _ended(db, row)
+    return newer
+
+
 def _merged(db: sqlite3.Connection, row: Recorded, before: str, after: str) -> None:
     """A person was quicker: their edit comes first, and the change is what became of it then."""
     db.execute("DELETE FROM memory_change WHERE id=?", (row.id,))
@@ -277,6 +289,7 @@ def _edit(told: str) -> Edit:
 _COLUMNS = "SELECT id, at, by, session, before, after, edit, state FROM memory_change"
 _NEWEST = f"{_COLUMNS} ORDER BY id DESC LIMIT ?"
 _DUE = f"{_COLUMNS} WHERE state='due' ORDER BY id"
+_GONE_ON = "SELECT 1 FROM memory_change WHERE id>? AND state='done' AND before=? AND edit=''"
 _PUT = "INSERT INTO memory_change (at, by, session, before, after, edit, state) VALUES (?, ?, ?, ?, ?, ?, ?)"
 _TROUBLES = "SELECT session, failures, why FROM memory_trouble WHERE failures>=? ORDER BY session"
 _STRETCH = "SELECT position, body FROM message WHERE session=? AND position>=? AND position<? ORDER BY position"
@@ -285,7 +298,12 @@ SELECT s.remembered, (SELECT coalesce(max(m.position) + 1, 0) FROM message m WHE
        coalesce(t.failures, 0), coalesce(t.upto, 0), s.flushed
 FROM session s LEFT JOIN memory_trouble t ON t.session=s.id WHERE s.id=?
 """
-_ADVANCE = "UPDATE session SET remembered=:upto, flushed=coalesce(:cycle, flushed) WHERE id=:session"
+_ADVANCE = """
+UPDATE session SET flushed=coalesce(:cycle, flushed), remembered=CASE
+    WHEN remembered BETWEEN :upto AND (SELECT max(position) + 1 FROM message WHERE session=:session) THEN remembered
+    ELSE :upto END
+WHERE id=:session
+"""
 _FLUSHED = "UPDATE session SET flushed=coalesce(:cycle, flushed) WHERE id=:session"
 _FAILED = """
 INSERT INTO memory_trouble (session, failures, upto, why)

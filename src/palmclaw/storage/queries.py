@@ -15,8 +15,11 @@ BEFORE = """
 SELECT (SELECT model FROM session WHERE id=:session),
        (SELECT t.stop FROM message m JOIN turn t ON t.id = m.turn
         WHERE m.session=:session ORDER BY m.position DESC LIMIT 1),
-       EXISTS (SELECT 1 FROM turn WHERE session=:session AND state='running')
+       EXISTS (SELECT 1 FROM turn WHERE session=:session AND state='running'),
+       (SELECT shared FROM session WHERE id=:session)
 """
+SHARED = "UPDATE session SET shared=1 WHERE id=:session AND shared=0"
+KNOWN = "UPDATE snapshot SET known=:known WHERE session=:session"
 NEW_TURN = """
 INSERT INTO turn (id, session, origin, sender, model, state, started, continues, begun)
 VALUES (?, ?, ?, ?, ?, 'running', ?, ?, ?)
@@ -30,13 +33,21 @@ TAIL = """
 SELECT position, body FROM message WHERE session=:session
 AND position >= (SELECT since FROM session WHERE id=:session)
 AND position >= min((SELECT max(position) FROM message WHERE session=:session) - :count + 1,
-                    (SELECT coalesce(max(position), 0) FROM message WHERE session=:session AND role='user'))
+                    (SELECT coalesce(min(m.position), 0) FROM message m WHERE m.session=:session AND m.turn IN
+                        (SELECT value FROM turn t, json_each(json_array(t.id, t.continues)) WHERE t.id =
+                            (SELECT turn FROM message WHERE session=:session AND role='user'
+                             ORDER BY position DESC LIMIT 1))))
 ORDER BY position
 """
 ANEW = """
-UPDATE session SET since=(SELECT coalesce(max(position) + 1, 0) FROM message WHERE session=:session) WHERE id=:session
+UPDATE session SET flushed=-1, since=(SELECT coalesce(max(position) + 1, 0) FROM message WHERE session=:session)
+WHERE id=:session
 """
 SUMMARY = "SELECT upto, text, tainted, private, trimmed FROM summary WHERE session=:session"
+STALE = """
+UPDATE snapshot SET system='' WHERE session=:session
+AND coalesce((SELECT upto FROM summary WHERE session=:session), 0) <> :upto
+"""
 SUM_UP = """
 INSERT OR REPLACE INTO summary (session, upto, text, tainted, private, trimmed, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 """

@@ -12,6 +12,7 @@ from palmclaw.core.events import Stop, TurnEnded
 from palmclaw.core.messages import Message, Role, Text, iso, utc_now
 from palmclaw.core.ports import Snapshot, Summary, Tail
 from palmclaw.core.records import Before, Beginning, Due, OpenTurn, Resume, Superseded
+from palmclaw.core.session import is_further
 from palmclaw.core.text import whole
 from palmclaw.core.traffic import Fate, Inbound, Outbound
 from palmclaw.core.values import dataclass
@@ -57,7 +58,7 @@ class Sessions:
     async def before(self, session: str) -> Before:
         """What must be known before a turn begins."""
         row = await self.database.run(lambda db: db.execute(queries.BEFORE, {"session": session}).fetchone())
-        return Before(row[0] or "", row[1] == Stop.CANCELLED, bool(row[2]))
+        return Before(row[0] or "", row[1] == Stop.CANCELLED, bool(row[2]), bool(row[3]))
 
     async def begin(self, beginning: Beginning) -> None:
         """Store a turn and the messages that started it, creating the session if need be; mark their inbox rows."""
@@ -68,16 +69,12 @@ class Sessions:
             title = whole(" ".join(beginning.messages[0].text.split()))[:60] if beginning.messages else ""
             queries.make_session(db, last.session, at, title)
             db.execute("UPDATE session SET title=? WHERE id=? AND title=''", (title, last.session))
-            row = (
-                beginning.turn,
-                last.session,
-                last.origin,
-                last.sender,
-                whole(beginning.model),
-                at,
-                beginning.continues,
-            )
-            db.execute(queries.NEW_TURN, (*row, whole(begun)))
+            of = (beginning.turn, last.session, last.origin, last.sender, whole(beginning.model))
+            db.execute(queries.NEW_TURN, (*of, at, beginning.continues, whole(begun)))
+            if beginning.shared:
+                db.execute(queries.SHARED, {"session": last.session})
+            if beginning.known is not None:
+                db.execute(queries.KNOWN, {"session": last.session, "known": whole(beginning.known)})
             if beginning.continues:
                 db.execute("UPDATE turn SET resume='done' WHERE id=?", (beginning.continues,))
                 return -1
@@ -87,6 +84,8 @@ class Sessions:
             return min(_append(db, last.session, beginning.turn, m, at) for m in beginning.messages)
 
         position = await self.database.run(work)
+        if beginning.known is not None:
+            self._snapshots.pop(last.session, None)
         for offset, message in enumerate(beginning.messages):
             self._remember(last.session, position + offset, message)
 
@@ -126,7 +125,7 @@ class Sessions:
         await self.database.run(work)
 
     async def tail(self, session: str, count: int) -> Tail:
-        """The newest `count` messages, and more where the newest user message lies further back; read by index."""
+        """The newest `count` messages, and more where the newest turn began further back; read by index."""
         cached = self._tails.get(session)
         if cached is None or (cached[0] > 0 and _user_at(cached[1], count) is None):
             cached = await self.database.run(lambda db: _tail(db, session, count))
@@ -192,10 +191,16 @@ class Sessions:
         return self._summaries[session]
 
     async def sum_up(self, session: str, summary: Summary) -> None:
-        """Replace the session's summary."""
+        """Replace the session's summary; where more has left the window, its next request begins anew."""
         row = (session, summary.upto, whole(summary.text), summary.tainted, summary.private, summary.trimmed)
         at = iso(utc_now())
-        await self.database.run(lambda db: db.execute(queries.SUM_UP, (*row, at)))
+
+        def work(db: sqlite3.Connection) -> None:
+            db.execute(queries.STALE, {"session": session, "upto": summary.upto})
+            db.execute(queries.SUM_UP, (*row, at))
+
+        await self.database.run(work)
+        self._snapshots.pop(session, None)
         self._summaries = _newest(self._summaries, session, summary)
 
     async def all(self, session: str) -> tuple[Message, ...]:
@@ -294,10 +299,10 @@ def _append(db: sqlite3.Connection, session: str, turn: str, message: Message, a
 
 
 def _user_at(messages: list[Message], count: int) -> int | None:
-    """Where the newest `count` messages begin, or the newest user message when that is earlier; None: not here."""
+    """Where the newest `count` messages begin, or the newest turn when that is earlier; None: not here."""
     skip = len(messages) - count
     for at in range(len(messages) - 1, -1, -1):
-        if messages[at].role is Role.USER:
+        if messages[at].role is Role.USER and not is_further(messages[at]):
             return min(at, skip) if skip >= 0 else None
     return None
 
