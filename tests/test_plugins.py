@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 
 from palmclaw import plugins
+from palmclaw.app import assembled
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.plugin import Kind, Parts
+from palmclaw.core.skill import Source
 from palmclaw.core.tools import Effect
 
 PACKAGE = '''
@@ -59,6 +61,35 @@ def test_an_installed_extension_is_found_beside_ours(tmp_path: Path) -> None:
     assert tools["roll"].effect is Effect.READ
     assert modules["dice"].tools == ("roll",)
     assert "sms_send" in tools
+
+
+async def test_skills_of_an_installed_extension_are_there_and_take_nobodys_place(
+    tmp_path: Path, home_dir: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    shelf = tmp_path / "toaster_skills" / "shelf"
+    for name in ("toast", "weather", "mine", "broken"):
+        (shelf / name).mkdir(parents=True)
+        (shelf / name / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Makes toast.\n---\nBrown it.\n")
+    (shelf / "broken" / "SKILL.md").write_text("no front matter")
+    (tmp_path / "toaster_skills" / "__init__.py").write_text("")
+    (home_dir / "skills" / "mine").mkdir(parents=True)
+    (home_dir / "skills" / "mine" / "SKILL.md").write_text("---\nname: mine\ndescription: Of my own.\n---\nDo it.\n")
+    info = tmp_path / "toaster-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toaster\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(
+        "[palmclaw.skills]\ntoaster = toaster_skills.shelf\ngone = no_such_package.skills\nfile = toaster_skills.one\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    app = assembled({"PALMCLAW_HOME": str(home_dir)})
+    standing = {e.name: e for e in await app.skills.standing() if e.source is Source.PACKAGE}
+    assert {name: e.is_ready for name, e in standing.items()} == {
+        **{"broken": False, "mine": False, "toast": True, "weather": False}
+    }
+    assert [r.text for r in standing["weather"].reasons] == ["another skill has this name"]
+    assert await app.skills.read("main", "toast") == "Brown it."
+    assert "extension gone is left out" in caplog.text
+    await app.database.close()
 
 
 @pytest.mark.usefixtures("installed")

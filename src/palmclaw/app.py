@@ -83,6 +83,7 @@ class App:
         """The skills that there are; a look costs little while nothing changes."""
         if self._skills is None:
             self._skills = SkillFolders(self.home, ThisMachine(self.environ, self.device), self._place)
+            self._skills.extensions = plugins.skill_folders
         return self._skills
 
     def _place(self, session: str) -> Path | None:

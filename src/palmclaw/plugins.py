@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, fields, replace
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -192,6 +193,19 @@ def _modules(folder: str, name: str) -> Iterator[ModuleType]:
 def _ours(folder: str) -> list[str]:
     package = import_module(f"palmclaw.{folder}")
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__))
+
+
+def skill_folders() -> tuple[Path, ...]:
+    """Where installed extensions keep skills: the folders of the packages that their entry points name."""
+    found: list[Path] = []
+    for entry in _entries("skills"):
+        try:
+            spec = find_spec(entry.module)
+        except (ImportError, ValueError) as error:
+            spec = None
+            log.warning("extension %s is left out: %s", entry.name, error)
+        found += map(Path, (spec.submodule_search_locations or ()) if spec else ())
+    return tuple(found)
 
 
 def _entries(folder: str) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from palmclaw import plugins
 from palmclaw.app import App, assembled
 from palmclaw.cli.pages import Family
 from palmclaw.cli.plain import wrapped
@@ -213,7 +214,9 @@ def check(name: str, as_json: bool) -> None:
 
 def _folders(app: App) -> SkillFolders:
     """The skills of the home; a “session” is the folder of a workspace here."""
-    return SkillFolders(app.home, ThisMachine(app.environ, app.device), Path)
+    folders = SkillFolders(app.home, ThisMachine(app.environ, app.device), Path)
+    folders.extensions = plugins.skill_folders
+    return folders
 
 
 async def _known(app: App) -> list[Standing]:
@@ -233,7 +236,7 @@ def _meant(known: Sequence[Standing], name: str, *, in_use: bool = False) -> Sta
         found = [each for each in known if os.path.realpath(each.folder) == place]
     else:
         found = [each for each in known if each.name == name]
-    order = {Source.USER: 0, Source.BUILTIN: 1, Source.WORKSPACE: 2}
+    order = {Source.USER: 0, Source.BUILTIN: 1, Source.PACKAGE: 2, Source.WORKSPACE: 3}
     found.sort(key=lambda each: (in_use and not each.is_ready, order[each.source]))
     if not found:
         raise click.ClickException(f"there is no skill {name[:80]!r}; see palmclaw skills list")
@@ -246,6 +249,8 @@ def _meant(known: Sequence[Standing], name: str, *, in_use: bool = False) -> Sta
 def _kind(source: Source, words: Texts) -> str:
     if source is Source.BUILTIN:
         return words("built in")
+    if source is Source.PACKAGE:
+        return words("of an extension")
     return words("yours") if source is Source.USER else words("of a conversation")
 
 

@@ -16,9 +16,10 @@ HEADER = "Skills, instructions for a matter; before you begin with one, read it 
 
 
 class Source(StrEnum):
-    """Where a skill lies: in the package, in the owner's home, in the workspace of one session."""
+    """Where a skill lies: in the package, in an extension, in the owner's home, in the workspace of one session."""
 
     BUILTIN = "builtin"
+    PACKAGE = "package"
     USER = "user"
     WORKSPACE = "workspace"
 

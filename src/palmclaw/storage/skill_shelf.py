@@ -77,6 +77,12 @@ def of_the_owner(folder: Path, cache: Path) -> tuple[Found, ...]:
     return tuple(Found(name, Source.USER, folder / name, e.skill, e.flaw) for name, e in after.items())
 
 
+def of_a_package(folder: Path) -> tuple[Found, ...]:
+    """The skills of an installed extension."""
+    read = ((place, _entry(place, None, Source.PACKAGE)) for place in places(folder))
+    return tuple(Found(place.name, Source.PACKAGE, place, e.skill, e.flaw) for place, e in read)
+
+
 def places(folder: Path) -> tuple[Path, ...]:
     """The folders that may hold a skill, by name; a dot hides one."""
     try:
@@ -128,12 +134,12 @@ def _built_in(place: Path, known: Skill | None) -> Found:
     return Found(place.name, Source.BUILTIN, place, skill)
 
 
-def _entry(place: Path, before: _Entry | None) -> _Entry:
+def _entry(place: Path, before: _Entry | None, source: Source = Source.USER) -> _Entry:
     now = key(place)
     if before is not None and before.key == now:
         return before
     try:
-        return _Entry(now, _parsed(place, Source.USER))
+        return _Entry(now, _parsed(place, source))
     except BrokenSkill as error:
         return _Entry(now, flaw=error.flaw)
 

@@ -1,4 +1,6 @@
-"""The skills of this home: the package's, the owner's own, and those of a session's workspace once approved."""
+"""The skills of this home: the package's, those of installed extensions, the owner's own, and those of a session's
+workspace once approved.
+"""
 
 import asyncio
 import difflib
@@ -14,7 +16,17 @@ from palmclaw.core.skill import Bar, Machine, Reason, Skill, Source, Standing, l
 from palmclaw.core.values import dataclass
 from palmclaw.paths import Home
 from palmclaw.storage.skill_file import KEYWORDS, SKILL, BrokenSkill, parsed
-from palmclaw.storage.skill_shelf import BUILTIN, Found, Key, built_in, contents, key, of_the_owner, places
+from palmclaw.storage.skill_shelf import (
+    BUILTIN,
+    Found,
+    Key,
+    built_in,
+    contents,
+    key,
+    of_a_package,
+    of_the_owner,
+    places,
+)
 from palmclaw.storage.skill_state import SkillState, StateFile
 from palmclaw.storage.skill_tree import Seal, TreeFile, content_of, sealed, surveyed
 
@@ -46,13 +58,15 @@ class Guest:
 class SkillFolders:
     """Implements the Skills port; while nothing changes, a look costs a stat for each file.
 
-    `workspace` tells the folder of a session's files; None: there is none yet.
+    `workspace` tells the folder of a session's files; None: there is none yet. `extensions` are the folders in which
+    installed extensions keep skills.
     """
 
     home: Home
     machine: Machine
     workspace: Callable[[str], Path | None] = lambda session: None
     package: Path = BUILTIN
+    extensions: Callable[[], Sequence[Path]] = tuple
     now: Callable[[], float] = time.time
     state: StateFile = field(init=False)
     _shelf: _Shelf | None = None
@@ -89,7 +103,8 @@ class SkillFolders:
         return tuple((place.name, key(place)) for place in places(self.home.skills))
 
     def _read(self) -> tuple[Found, ...]:
-        return (*built_in(self.package), *of_the_owner(self.home.skills, self.home.skill_cache))
+        installed = (found for folder in self.extensions() for found in of_a_package(folder))
+        return (*built_in(self.package), *installed, *of_the_owner(self.home.skills, self.home.skill_cache))
 
     async def _of_the_workspace(self, session: str) -> tuple[Guest, ...]:
         folder = self.workspace(session) if session else None
@@ -139,11 +154,14 @@ def standings(
     names = {source: {f.name for f in own if f.source is source} for source in Source}
     mended = {f.name for f in own if f.source is Source.USER and f.skill is not None}
     replacing = mended & set(state.replacing) & names[Source.BUILTIN]
-    taken = names[Source.BUILTIN] | names[Source.USER]
+    own_names = names[Source.BUILTIN] | names[Source.USER]
+    taken = own_names | names[Source.PACKAGE]
     found: list[Standing] = []
     for each in (*own, *guests):
         if each.source is Source.BUILTIN:
             barred = _replaced(each, replacing)
+        elif each.source is Source.PACKAGE:
+            barred = _taken(each, own_names)
         elif each.source is Source.USER:
             barred = _in_the_way(each, names[Source.BUILTIN] - replacing, state)
         else:
@@ -175,6 +193,11 @@ def _in_the_way(found: Found, builtin: set[str], state: SkillState) -> tuple[Rea
         enable = f"palmclaw skills enable {found.name}"
         return (Reason(Bar.TAKEN, "a built-in skill has this name", f"To put it in its place: {enable}"),)
     return ()
+
+
+def _taken(found: Found, taken: set[str]) -> tuple[Reason, ...]:
+    """A skill of an extension takes nobody's place."""
+    return (Reason(Bar.TAKEN, "another skill has this name"),) if found.name in taken else ()
 
 
 def _unapproved(found: Found, taken: set[str], state: SkillState, seal: str) -> tuple[Reason, ...]:

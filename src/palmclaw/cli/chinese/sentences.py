@@ -135,4 +135,5 @@ CHINESE = {
     "It says the same as the built-in one.": "与自带的相同。",
     "It is in the trash as {name}.": "已放入回收站，名为 {name}。",
     "of a conversation": "对话里的",
+    "of an extension": "扩展里的",
 }

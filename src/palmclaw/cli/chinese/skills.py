@@ -18,6 +18,7 @@ CHINESE = {
     "To put it in its place: palmclaw skills enable {}": "要用它代替：palmclaw skills enable {}",
     "your own skill of this name is in its place": "你自己的同名技能代替了它",
     "a built-in skill has this name": "有同名的内置技能",
+    "another skill has this name": "有同名的技能",
     "another skill has this name, and one of a workspace never takes its place": (
         "有同名的技能，对话里的技能不会代替别的"
     ),
