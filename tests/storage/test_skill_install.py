@@ -25,7 +25,9 @@ from palmclaw.storage.skill_review import Danger, Risk, reviewed, risks_in
 from palmclaw.storage.skill_sources import Fetched, fetched
 from palmclaw.storage.skill_state import SkillState, StateFile
 from palmclaw.storage.skill_tree import sealed, surveyed
+from tests.net.test_service import certificate
 from tests.servers.clawhub import SKILL, Registry, registry, zipped
+from tests.servers.git_server import git_host
 
 
 @pytest.fixture
@@ -451,6 +453,34 @@ async def test_a_git_repository(bench: Bench, repository: Path) -> None:
         bench.accept(bench.staged(room, found.content, found.origin), enable=True)
         assert (room / "clone" / ".git" / "shallow").read_text().count("\n") == 1
     assert (bench.home.skills / "trip-packing" / "later.md").exists()
+
+
+async def test_a_git_repository_of_a_host(bench: Bench, repository: Path, tmp_path: Path) -> None:
+    """By git's own protocol over HTTPS; the host's certificate is checked."""
+    trusted = {"PATH": os.environ["PATH"], "GIT_SSL_CAINFO": str(tmp_path / "cert.pem")}
+    async with git_host(tmp_path, certificate(tmp_path)) as host:
+        with bench.room() as room:
+            found = await fetched(f"git+{host}/skills.git", room, trusted)
+            assert found == Fetched(room / "clone", f"{host}/skills.git")
+            assert bench.staged(room, found.content, found.origin).skill.name == "trip-packing"
+        with bench.room() as room, pytest.raises(StorageError, match=r"git could not fetch .*certificate"):
+            await fetched(f"{host}/skills.git", room, {"PATH": os.environ["PATH"]})
+        with bench.room() as room, pytest.raises(StorageError, match=r"git could not fetch .*not found"):
+            await fetched(f"{host}/none.git", room, trusted)
+
+
+async def test_a_repository_that_does_not_end_is_broken_off(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = tmp_path / "bin" / "git"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\nmkdir clone; while :; do head -c 10000 /dev/zero >> clone/pack; sleep 0.01; done\n")
+    fake.chmod(0o755)
+    monkeypatch.setattr("palmclaw.storage.skill_sources.MOST_FETCHED", 50_000)
+    monkeypatch.setattr("palmclaw.storage.skill_sources.LOOK", 0.05)
+    with bench.room() as room, pytest.raises(StorageError, match="the repository has more than 50,000 bytes"):
+        await fetched("https://example.test/x.git", room, {"PATH": f"{fake.parent}:{os.environ['PATH']}"})
+    assert list(bench.home.skills.glob("[!.]*")) == []
 
 
 async def test_a_repository_that_is_not_there(bench: Bench, tmp_path: Path) -> None:

@@ -1,17 +1,23 @@
 """Where a skill can be installed from: a folder, a zip, a git repository, ClawHub."""
 
+import asyncio
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from palmclaw.core.errors import StorageError, ToolError
 from palmclaw.core.text import printable
 from palmclaw.core.values import dataclass
-from palmclaw.guard.processes import Processes
+from palmclaw.guard.processes import Finished, Processes
 from palmclaw.storage.clawhub import ClawHub
 
 GIT_SECONDS = 180.0
+MOST_FETCHED = 100_000_000
+"""Bytes of a repository, with what git keeps of it."""
+LOOK = 0.5
+"""Seconds between two looks at how much has come."""
 _PASSED_ON = ("PATH", "LANG", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 
 
@@ -75,19 +81,40 @@ async def _cloned(address: str, protocol: str, room: Path, environ: Mapping[str,
     env = {name: environ[name] for name in _PASSED_ON if name in environ}
     env |= {"GIT_TERMINAL_PROMPT": "0", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null"}
     env |= {"GIT_ALLOW_PROTOCOL": protocol, "GIT_LFS_SKIP_SMUDGE": "1", "HOME": str(room), "GIT_ASKPASS": "true"}
-    processes = Processes()
-    try:
-        done = await processes.run(argv, room, env, GIT_SECONDS, 20_000)
-    except ToolError as error:
-        raise StorageError("git cannot be started", "Install it: pkg install git, or apt install git") from error
-    finally:
-        await processes.close()
+    done = await _run(argv, env, room)
     if done.code != 0:
         why = "it took too long" if done.timed_out else printable(done.output.strip().rpartition("\n")[2])[:200]
         raise StorageError(
             f"git could not fetch {printable(address)[:120]}: {why}", "Check the address and the network."
         )
     return target
+
+
+async def _run(argv: list[str], env: Mapping[str, str], room: Path) -> Finished:
+    """A program that fills the room, and is ended when that is too much. Raises StorageError."""
+    processes = Processes()
+    running = asyncio.create_task(processes.run(argv, room, env, GIT_SECONDS, 20_000))
+    try:
+        while not (await asyncio.wait({running}, timeout=LOOK))[0]:
+            if await asyncio.to_thread(_size, room) > MOST_FETCHED:
+                running.cancel()
+                too_much = f"the repository has more than {MOST_FETCHED:,} bytes"
+                raise StorageError(too_much, "A skill is a few small files.")
+        return running.result()
+    except ToolError as error:
+        raise StorageError("git cannot be started", "Install it: pkg install git, or apt install git") from error
+    finally:
+        await processes.close()
+
+
+def _size(folder: Path) -> int:
+    """The bytes of the files below; what vanishes meanwhile counts nothing."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):
+                total += os.lstat(os.path.join(place, name)).st_size
+    return total
 
 
 _KINDS = "Name a folder, a zip, an https address of a git repository, or clawhub:NAME."

@@ -113,6 +113,8 @@ CHINESE = {
     "there is no {}": "没有 {}",
     "git could not fetch {}: {}": "git 取不到 {}：{}",
     "Check the address and the network.": "请检查地址和网络。",
+    "the repository has more than {} bytes": "仓库超过了 {} 字节",
+    "A skill is a few small files.": "技能只是几个小文件。",
     "git cannot be started": "启动不了 git",
     "Install it: pkg install git, or apt install git": "请安装：pkg install git，或 apt install git",
     "{} is no name of a skill at ClawHub": "{} 不是 ClawHub 上的技能名",
