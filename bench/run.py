@@ -4,9 +4,11 @@ import argparse
 import json
 import platform
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +22,7 @@ from measure import Ran, Service, addressed, closed_url, run, service, tool_roun
 ROUNDS = 20
 TALK = "How much battery is left? Look at the device status again and again."
 TYPICAL = "text Mei Lin that I'm ten minutes late"
-PARTS = ("start", "rounds", "protocols", "interrupt", "down", "size")
+PARTS = ("start", "rounds", "long", "protocols", "interrupt", "down", "size")
 PROTOCOLS = ("openai_chat", "openai_responses", "anthropic")
 
 
@@ -122,6 +124,28 @@ class Bench:
         note = f"{ROUNDS} rounds; ours stored, the SDK's not"
         return Row(name, "ms", 1000 * median(ours), 1000 * median(sdk), goal, note)
 
+    def long(self, count: int) -> list[Row]:
+        """The same in a conversation of so many messages, and how soon its first request comes: beside one of 200."""
+        gaps: dict[int, list[float]] = {200: [], count: []}
+        starts: dict[int, list[float]] = {200: [], count: []}
+        with service(self.work, tool_rounds(ROUNDS) * (7 * self.runs)) as to:
+            for number in range(self.runs):
+                home = self.home(f"long{number}")
+                for _ in range(5):
+                    self.palmclaw(to, home, TALK)
+                for size in gaps:
+                    lengthened(home / "palmclaw.db", size)
+                    ran = self.palmclaw(to, home, TALK)
+                    gaps[size] += ran.gaps
+                    starts[size].append(ran.until_first_request)
+        note = (
+            f"beside it: {1000 * median(gaps[200]):.2f} ms and {median(starts[200]):.2f} s with 200 messages, same run"
+        )
+        return [
+            Row(f"overhead per round, {count:,} earlier messages", "ms", 1000 * median(gaps[count]), None, 7.0, note),
+            Row(f"start to first request, {count:,} earlier messages", "s", median(starts[count]), None, None, note),
+        ]
+
     def protocols(self) -> list[Row]:
         """The same turns in each wire protocol: the time between two requests, their size, what of them stays."""
         return [*self._rounds_by_protocol(), *self._sizes_by_protocol(), *_kept_by_protocol()]
@@ -177,6 +201,19 @@ class Bench:
             Row("distributions", "", *counts, goal=30),
             Row("of these without a wheel for Android", "", len(ours), len(sdk), 0, ", ".join(ours)),
         ]
+
+
+def lengthened(file: Path, count: int) -> None:
+    """Put copies of the conversation before it, to about so many messages; requests hold the same as without."""
+    with closing(sqlite3.connect(file)) as db, db:
+        rows = db.execute("SELECT session, turn, role, body FROM message ORDER BY position").fetchall()
+        session, here = rows[0][0], len(rows)
+        added = max(0, count - here) // here * here
+        db.execute("UPDATE message SET position=position-?", (here,))  # out of the way, since no two may share a place
+        db.execute("UPDATE message SET position=position+?", (here + added,))
+        more = ((session, at, f"{at // here}-{rows[at % here][1]}", *rows[at % here][2:]) for at in range(added))
+        db.executemany("INSERT INTO message (session, position, turn, role, body) VALUES (?, ?, ?, ?, ?)", more)
+        db.execute("UPDATE summary SET upto=upto+?, trimmed=trimmed+? WHERE upto>0", (added, added))
 
 
 def _kept_by_protocol() -> list[Row]:
@@ -241,6 +278,7 @@ def main() -> None:
     parts: dict[str, Callable[[], list[Row]]] = {
         "start": bench.start,
         "rounds": lambda: [bench.rounds(0, 5.0), bench.rounds(200, 7.0)],
+        "long": lambda: bench.long(100_000),
         "protocols": bench.protocols,
         "interrupt": bench.interrupt,
         "down": bench.down,
