@@ -193,7 +193,7 @@ def test_a_gateway_that_is_still_busy_ending_refuses_and_the_line_stays(place: P
     other = place.terminal()  # works by itself, and has the home
     other.shows("›")
     t.type("hello\r")
-    t.shows(r"in\s+use\s+by\s+process.*›")
+    t.shows(r"in\s+use\s+by\s+process.*What\s+you\s+said\s+is\s+kept.*›")
     other.type("\x04")
     assert other.ends() == 0
     t.type("/exit\r")

@@ -41,6 +41,8 @@ QUESTION = ApprovalAsked("q1", ToolCall("c1", "sms_send"), Effect.SEND, Preview(
 BEGUN, DONE = TurnStarted((1,)), TurnEnded(Stop.DONE)
 Told = tuple[str, Happening]
 
+KEPT = "Your message is kept, and answered as soon as that is mended; do not say it again."
+
 
 class Working(DeskRuntime):
     """Its status is as it is said to be."""
@@ -101,7 +103,7 @@ async def test_it_joins_the_turn_of_another(talk: Talk, capsys: pytest.CaptureFi
         (fate(Fate.DROPPED, reason="something else runs"), 1, "Not taken: something else runs.\n"),
         (fate(Fate.CANCELLED, reason="stopped"), 130, "Not done: stopped.\n"),
         (fate(Fate.REJECTED, reason="no"), 1, "Refused: no.\n"),
-        (("", Notice(Fault("storage", "no space left", hint="Free some."))), 1, "no space left\nFree some.\n"),
+        (("", Notice(Fault("storage", "no space left", hint="Free some."))), 1, f"no space left\nFree some.\n{KEPT}\n"),
         (("t1", DONE), None, ""),
     ],
 )

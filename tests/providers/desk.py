@@ -27,7 +27,7 @@ TOOLS = (
     *("event_delete", "sms_list", "sms_send", "calls_list", "call", "media_list", "media_play", "media_pause"),
     *("media_resume", "record_start", "record_stop", "bluetooth_status", "bluetooth_set", "bluetooth_connect"),
     *("bluetooth_disconnect", "alarm_set", "alarms_list", "timer_set", "file_list", "file_find", "file_search"),
-    *("file_read", "file_write", "ask", "weather", "memory_read", "memory_add", "memory_forget"),
+    *("file_read", "file_write", "ask", "weather", "memory_read", "memory_write", "memory_forget"),
 )
 
 

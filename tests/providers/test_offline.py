@@ -230,7 +230,7 @@ async def test_every_failure_of_a_device_has_chinese_words(code: str) -> None:
         ("把媒體音量關掉", ("device_set", {"setting": "media_volume", "value": 0})),
         ("關閉藍牙", ("bluetooth_set", {"enabled": False})),
         ("設一個十分鐘的計時器", ("timer_set", {"seconds": 600})),
-        ("記住我對花生過敏", ("memory_add", {"text": "我對花生過敏"})),
+        ("記住我對花生過敏", ("memory_write", {"text": "我對花生過敏"})),
         ("把「買牛奶」寫進 待辦.txt", ("file_write", {"path": "待辦.txt", "text": "買牛奶\n"})),
         ("給王小明打電話", ("contacts_search", {"query": "王小明"})),
     ],
@@ -250,7 +250,7 @@ async def test_a_text_in_traditional_characters_is_sent_as_written() -> None:
         ("I'm in a meeting, text Mei Lin that I'm late", ("sms_send", {"to": "+85291110003", "text": "I'm late"})),
         ("我在开车，给Mei Lin打电话", ("call", {"number": "+85291110003"})),
         ("We're out of milk, add a line milk to list.txt", None),
-        ("我搬家了，你别再记着我住在海淀了，忘了吧", ("memory_forget", {"text": "我住在海淀"})),
+        ("我搬家了，你别再记着我住在海淀了，忘了吧", ("memory_forget", {"entry": "我住在海淀"})),
     ],
 )
 async def test_a_circumstance_of_a_set_form_may_open_any_command(sentence: str, call: Call | None) -> None:

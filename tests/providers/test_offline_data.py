@@ -1,5 +1,6 @@
 """The data files of the offline assistant hang together, and nothing of it is loaded before it is needed."""
 
+import ast
 import re
 import string
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from palmclaw import plugins
 from palmclaw.providers import offline
 from palmclaw.providers.offline.grammar import grammar
 from palmclaw.providers.offline.refusals import refusals
@@ -161,3 +163,20 @@ def test_intents_are_written_once_each() -> None:
         names = re.findall(r"^\[\[intents\.(\w+)\]\]", (DATA / f"sentences.{language}.toml").read_text("utf-8"), re.M)
         runs = [first for first, second in pairwise([*names, ""]) if first != second]
         assert len(runs) == len(set(runs))
+
+
+def test_every_call_that_it_can_make_fits_a_tool() -> None:
+    """By name and by the names of the arguments; `weather` has no tool yet, and the assistant says so."""
+    tools, found = plugins.tools()[0], set()
+    for path in sorted(Path(offline.__file__).parent.glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not (isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Call"):
+                continue
+            name, *given = node.args
+            assert isinstance(name, ast.Constant), f"{path.name}:{node.lineno}"
+            keys = [k.value for a in given if isinstance(a, ast.Dict) for k in a.keys if isinstance(k, ast.Constant)]
+            found |= {(str(name.value), str(key)) for key in keys} | {(str(name.value), "")}
+    known = {(name, field) for name, tool in tools.items() for field in ("", *tool.schema["properties"])}
+    assert len(found) > 50
+    assert set(TOOLS) - set(tools) == {"weather"}
+    assert {call for call in found - known if call[0] != "weather"} == set()

@@ -50,6 +50,8 @@ async def converse(talk: "Talk") -> int:
                 if is_first:
                     raise
                 talk.complain(error)
+                if unsent:
+                    talk.note(talk.texts("unsent"))
             if (text := await _something(line)) is None:
                 return 0
             unsent.append(text)

@@ -187,7 +187,10 @@ class Following:
             self.talk.note(self.talk.texts("slot_awaited"))
             return None
         self.talk.tell(event.fault)
-        return None if self.turn else FAILED
+        if self.turn:
+            return None
+        self.talk.note(self.talk.texts("kept"))
+        return FAILED
 
     async def _ask(self, question: ApprovalAsked) -> None:
         async with self._one_question:

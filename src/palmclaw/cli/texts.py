@@ -111,6 +111,8 @@ ENGLISH = {
     "gateway_lost": "The gateway has ended. Whatever was stored goes on at its next start; so does this conversation "
     "with your next message.",
     "stored": "Your message is stored: the next start goes on with it.",
+    "unsent": "What you said is kept here, and sent with what you say next.",
+    "kept": "Your message is kept, and answered as soon as that is mended; do not say it again.",
     "perhaps_stored": "Whether your message arrived is not certain. See: palmclaw sessions show",
     "leave": "Press Ctrl-C again to leave.",
     "part_policy": "policy and rules",

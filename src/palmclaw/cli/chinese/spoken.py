@@ -98,6 +98,8 @@ CHINESE = {
     "gateway_goes_on": "网关会继续做。",
     "gateway_lost": "网关已结束。已保存的内容会在下次启动时继续；你发下一条消息时，本对话也会继续。",
     "stored": "你的消息已保存：下次启动时会继续。",
+    "unsent": "你说的话留在这里，会和下一句一起发送。",
+    "kept": "你的消息已保存，问题解决后就会回答，不用再说一遍。",
     "perhaps_stored": "不确定消息是否已送达。请看：palmclaw sessions show",
     "leave": "再按一次 Ctrl-C 退出。",
     "part_policy": "策略和规则",

@@ -76,18 +76,19 @@ def search_files(said: Said) -> Script:
 
 def remember(said: Said) -> Script:
     text = said.slots["fact"]
-    yield Call("memory_add", {"text": text})
+    yield Call("memory_write", {"text": text})
     return said.say("remembered", text=text)
 
 
 def forget(said: Said) -> Script:
     text = said.slots["gone"]
-    value = yield Call("memory_forget", {"text": text})
-    gone = at(value, "forgotten")
+    value = yield Call("memory_forget", {"entry": text})
+    gone = at(value, "before")
     return said.say("forgotten", text=gone if isinstance(gone, str) and gone else text)
 
 
 def what_do_you_know(said: Said) -> Script:
     value = yield Call("memory_read")
-    text = at(value, "text") if isinstance(value, dict) else value
-    return said.say("memory", text=text) if text else said.say("memory_empty")
+    lines = value.splitlines() if isinstance(value, str) else []
+    is_empty = not any(line[:1].isdigit() for line in lines)  # headings alone, or words for nothing
+    return said.say("memory_empty") if is_empty else said.say("memory", text=value)
