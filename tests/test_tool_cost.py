@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from palmclaw import plugins
+from palmclaw.agent.turn import Turn
 from palmclaw.app import App, assembled
 from palmclaw.cli.counting import tokenizer
 from palmclaw.core.codec import decode_mending
@@ -95,7 +96,7 @@ class Asked:
 async def routed(app: App, text: str) -> tuple[Tool, ...]:
     context = app.context(app.sessions, Asked())
     try:
-        return (await context.previewed("main", "", Tail(0, (user_message(text),)))).tools
+        return (await context.previewed(Turn("main", ""), Tail(0, (user_message(text),)))).tools
     finally:
         await app.database.close()
 

@@ -166,7 +166,7 @@ class Bench:
     async def contents(self, session: str) -> Contents:
         """What the next request of a session would hold."""
         turn, context = await self._looking(session)
-        return await context.contents(session, turn.model)
+        return await context.contents(turn)
 
     async def _looking(self, session: str) -> tuple[Turn, SessionContext]:
         model = await self.log.model(session) or await self.default(session)

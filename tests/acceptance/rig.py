@@ -239,14 +239,15 @@ class Windows:
         return await self.compaction.sum_up(turn, crowd, focus) if crowd else None
 
     async def contents(self, session: str) -> Contents:
-        return await self.context.contents(session, "m")
+        return await self.context.contents(Turn(session, "look", model="m"))
 
 
 @dataclass(repr=False)
 class Rig:
     """A gateway, its model, its tools (`gates` by the call's name hold them), and what they did.
 
-    `preparing` holds every turn between its beginning and its first request; `told` is what chats were told afterwards.
+    `preparing` holds every turn between its beginning and its first request, `resting` whoever waits until nothing goes
+    on in the background; `told` is what chats were told afterwards.
     """
 
     gateway: Gateway
@@ -258,6 +259,7 @@ class Rig:
     gates: dict[str, Gate]
     preparing: list[Gate]
     told: list[tuple[str, str]]
+    resting: list[Gate]
     heard: list[Signal] = field(default_factory=list)
     news: asyncio.Condition = field(default_factory=asyncio.Condition)
 
@@ -473,10 +475,11 @@ async def rigged(
         house = replace(house, sleep=pace.sleep, now=pace.now)
     lanes = Lanes(house, Inbox(database), QueueRules(queue, channels or {}))
     desk.while_asking = lanes.lent
-    windows, told = Windows(context, compaction), list[tuple[str, str]]()
+    windows, told, resting = Windows(context, compaction), list[tuple[str, str]](), list[Gate]()
 
     async def at_rest(session: str) -> None:
-        """Nothing goes on in the background here."""
+        for gate in tuple(resting):
+            await gate.wait()
 
     async def tell(inbound: Inbound, text: str) -> None:
         told.append((inbound.session, text))
@@ -498,7 +501,7 @@ async def rigged(
     gateway.asked_at = asked_at
     subagents = Subagents(CrewRecords(database), sessions, crew, gateway.take, gateway.enter)
     services[CREW] = subagents
-    rig = Rig(gateway, model, sessions, database, subagents, ran, gates, preparing, told)
+    rig = Rig(gateway, model, sessions, database, subagents, ran, gates, preparing, told, resting)
     listening = asyncio.create_task(_listen(rig))
     await asyncio.sleep(0)
     try:

@@ -281,6 +281,20 @@ async def test_a_chat_goes_on_while_its_conversation_is_summed_up_and_hears_of_i
         await rig.check_whole()
 
 
+async def test_nothing_goes_on_in_the_background_once_a_person_has_something_summed_up(tmp_path: Path) -> None:
+    async with rigged(tmp_path) as rig:
+        await talked(rig, 3)
+        rig.resting.append(Gate())
+        rig.model.will(SUMMARY, session="compaction")
+        asked = asyncio.create_task(rig.say("/compact"))
+        await rig.resting[0].reached.wait()
+        await asyncio.sleep(0.02)
+        assert "compaction" not in purposes(rig)
+        rig.resting[0].open()
+        assert (await asked).text.startswith("4 older messages summed up: ")
+        await rig.check_whole()
+
+
 @pytest.mark.parametrize("address", [None, Address("chat", "7")])
 async def test_a_stop_ends_what_a_person_has_asked_to_sum_up(tmp_path: Path, address: Address | None) -> None:
     async with rigged(tmp_path) as rig:

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from palmclaw.core.errors import StorageError
 from palmclaw.core.records import Beginning
 from palmclaw.core.traffic import Inbound
+from palmclaw.runtime.background import Background
 from palmclaw.storage.sessions import Sessions
 from tests.acceptance.test_channels import OWNER, Phone, phone, written
 from tests.acceptance.test_context import LONG
@@ -115,6 +117,54 @@ async def test_where_others_have_read_along_the_owner_has_no_memory_either(home_
         await p.gateway.take(Inbound("chat:g1", "and now?"))
         await p.until(lambda: len(server.requests) == 3)
         assert b"PIN" not in server.requests[-1].raw
+
+
+async def test_what_was_told_before_others_came_is_not_sent_to_them(home_dir: Path) -> None:
+    async with told(home_dir, "- likes tea\n") as (p, server):
+        for number, memory in enumerate(("- likes tea\n", "- likes tea\n- my PIN is on the fridge\n"), 1):
+            written(home_dir / "memory", "MEMORY.md", memory)
+            await p.gateway.take(Inbound("chat:g1", f"question {number}"))
+            await p.until(lambda count=number: len(server.requests) == count)  # type: ignore[misc]  # a default
+            await p.until(lambda: p.gateway.lanes.get("chat:g1") is None)
+        assert newest(server).endswith("[Memory has changed:\nmy PIN is on the fridge]")
+        await p.hears("hello all", sender="8", chat="g1", group=True)
+        await p.says(1)
+        raw = server.requests[-1].raw
+        assert (b"question 2" in raw, b"PIN" in raw, b"tea" in raw) == (True, False, False)
+
+
+async def test_what_is_counted_for_a_group_is_what_it_is_sent(home_dir: Path) -> None:
+    async with told(home_dir, "".join(f"- wish number {n}\n" for n in range(300))) as (p, _):
+        for number in range(3):
+            await p.hears(f"{number} {LONG}", chat="g1", group=True)
+            await p.says(number + 1)
+        await p.hears("/context", chat="g1", group=True)
+        await p.hears("/compact", chat="g1", group=True)  # after that the next request begins anew
+        await p.says(6)
+        await p.hears("/context", chat="g1", group=True)
+        before, after = (text.rpartition("besides ")[2] for text in (await p.says(7))[3::3])
+        assert before == after
+
+
+async def test_what_others_have_said_is_looked_through_for_nobody(
+    home_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not after the owner's own turn there either; though it can be found."""
+    monkeypatch.setattr("palmclaw.house.Background", partial(Background, pause=0.0))
+    async with told(home_dir, "", "[limits]\nmemory_messages = 10\n") as (p, server):
+        for number in range(6):
+            await p.hears(f"secret plan {number}", chat="g1", group=True)
+            await p.says(number + 1)
+        await p.gateway.take(Inbound("chat:g1", "what was said here?"))
+        await p.until(lambda: len(server.requests) == 7)
+        for number in range(5):
+            await p.hears(f"hello {number}")
+            await p.says(number + 7)
+        await p.until(lambda: len(server.summed) == 1)
+        assert (b"hello 0" in server.summed[0].raw, b"secret" in server.summed[0].raw) == (True, False)
+        records = p.gateway.stores.inbox.database  # type: ignore[attr-defined]  # the store's own
+        asked = "SELECT count(*) FROM spoken WHERE session='chat:g1'"
+        assert (await records.run(lambda db: db.execute(asked).fetchone()))[0] >= 12
 
 
 async def test_what_a_group_has_said_is_not_looked_through_for_memory(home_dir: Path) -> None:

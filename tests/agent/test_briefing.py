@@ -4,7 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from palmclaw.agent.briefing import BODY, Briefing, Lasting
+from palmclaw.agent.briefing import BODY, Briefing, Lasting, unremembered
 from palmclaw.agent.context import SessionContext
 from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.agent.turn import Turn
@@ -102,6 +102,15 @@ async def test_memory_and_the_catalogue_stand_in_a_new_snapshot() -> None:
         f"What you remember:\n{known}", known
     )
     assert await Desk().briefing.lasting("s", knows=True, uses_skills=False) == Lasting()
+
+
+async def test_what_was_told_of_memory_is_not_there_for_others_who_come_later() -> None:
+    said, stamp = Text("hi"), Stamp("[now]")
+    plain = Message(Role.USER, (said, stamp))
+    told = replace(plain, parts=(said, stamp, Stamp("[Memory has changed:\n- likes tea]")))
+    only = Message(Role.USER, (Text("[Memory has changed: I said that]"),))
+    assert unremembered((plain, told, only)) == (plain, plain, only)
+    assert unremembered((plain,))[0] is plain
 
 
 async def test_what_memory_gains_later_is_told_once() -> None:

@@ -180,7 +180,7 @@ async def test_a_family_that_is_no_longer_there_is_left_out() -> None:
 
 async def test_a_preview_keeps_nothing() -> None:
     log = Log([])
-    request = await context(log).previewed("s", "", Tail(0, (user_message("torch"),)))
+    request = await context(log).previewed(Turn("s", ""), Tail(0, (user_message("torch"),)))
     assert names(request.tools) == ["ask", "light", "zoom"]
     assert log.snapshots == {}
 

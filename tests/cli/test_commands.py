@@ -1,5 +1,6 @@
 """The command line: every command in-process on a home of its own."""
 
+import asyncio
 import json
 import os
 import re
@@ -17,7 +18,12 @@ from click.testing import CliRunner, Result
 from palmclaw.cli.counting import tokenizer
 from palmclaw.cli.main import COMMANDS, SUMMARIES, cli, main
 from palmclaw.core.errors import PalmclawError
+from palmclaw.core.messages import user_message
+from palmclaw.core.records import Beginning
 from palmclaw.core.text import tokens
+from palmclaw.core.traffic import Inbound
+from palmclaw.storage.database import Database
+from palmclaw.storage.sessions import Sessions
 
 
 @pytest.fixture(autouse=True)
@@ -166,8 +172,30 @@ def test_tools_are_listed_and_explained() -> None:
     assert "depends on the arguments" in run("tools", "file_write").stdout
     described = json.loads(run("tools", "--json").stdout)
     assert len({t["name"] for t in described}) == len(described) > 40
-    with pytest.raises(PalmclawError, match="no tool named 'nothing'"):
+    with pytest.raises(PalmclawError, match="no tool or family named 'nothing'"):
         run("tools", "nothing")
+    with pytest.raises(PalmclawError) as caught:
+        run("tools", "sms_sent")
+    assert caught.value.hint.startswith("Did you mean sms_send")
+
+
+def test_families_are_listed_as_the_owner_wants_them(home: Path) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text(
+        '[tools]\ndisabled = ["sms_send"]\n[modules.bluetooth]\nbarred = true\n[modules.device]\npinned = true\n'
+        '[modules.commute]\ntools = ["location", "page_open"]\nkeywords = ["commute"]\n'
+    )
+    lines = run("tools").stdout.splitlines()
+    assert {
+        *("bluetooth  (switched off by you)", "device  (always there, because you pinned it)", "commute"),
+        *("  sms_send  (switched off by you)", "base  (always there)"),
+    } <= set(lines)
+    commute = run("tools", "commute").stdout.splitlines()
+    assert [line for line in commute if not line.startswith("    ")] == ["commute", "  location", "  page_open"]
+    assert [t["name"] for t in json.loads(run("tools", "commute", "--json").stdout)] == ["location", "page_open"]
+    (home / "config.toml").write_text("[modules.base]\nbarred = true\n")
+    with pytest.raises(PalmclawError, match="the family base is always needed"):
+        run("tools")
 
 
 def test_the_prompt_is_what_would_go_out() -> None:
@@ -179,6 +207,17 @@ def test_the_prompt_is_what_would_go_out() -> None:
     assert body["stream"] is True
     assert {t["function"]["name"] for t in body["tools"]} == {"ask", "find_tools", "skill"}
     assert not (Path(os.environ["PALMCLAW_HOME"]) / "palmclaw.db").exists()
+
+
+@pytest.mark.parametrize("is_group", [False, True])
+async def test_the_prompt_holds_memory_only_where_the_owner_is_alone(home: Path, is_group: bool) -> None:
+    (home / "memory").mkdir(parents=True)
+    (home / "memory" / "MEMORY.md").write_text("- likes tea\n")
+    database = Database(home / "palmclaw.db")
+    await Sessions(database).begin(Beginning("t", (Inbound("chat:c1", "hi", group=is_group),), (user_message("hi"),)))
+    await database.close()
+    shown = await asyncio.to_thread(run, "prompt", "--session", "chat:c1", "--json", "hello")
+    assert ("likes tea" in shown.stdout) is not is_group
 
 
 def test_what_each_part_of_a_request_costs_is_counted() -> None:

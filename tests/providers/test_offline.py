@@ -294,10 +294,10 @@ async def test_a_refused_look_says_what_was_not_done() -> None:
 @pytest.mark.parametrize(
     ("sentence", "words"),
     [
-        ("what's the weather", "I can't look up the weather yet."),
-        ("今天天气怎么样", "我还不会查天气。"),
-        ("remember that I like tea", "I can't remember things yet."),
-        ("text Mei Lin that I'm late", "I can't look up contacts yet."),
+        ("what's the weather", "I have no tool here to look up the weather."),
+        ("今天天气怎么样", "这里没有查天气的工具。"),
+        ("remember that I like tea", "I have no tool here to remember things."),
+        ("text Mei Lin that I'm late", "I have no tool here to look up contacts."),
     ],
 )
 async def test_what_is_not_there_is_said(sentence: str, words: str) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from palmclaw import plugins
+from palmclaw.agent.turn import Turn
 from palmclaw.app import App, assembled
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.messages import user_message
@@ -24,7 +25,7 @@ def app(home: Path, text: str) -> App:
 async def asked(made: App, text: str) -> Request:
     context = made.context(made.sessions, Asked())
     try:
-        return await context.previewed("main", "", Tail(0, (user_message(text),)))
+        return await context.previewed(Turn("main", ""), Tail(0, (user_message(text),)))
     finally:
         await made.database.close()
 

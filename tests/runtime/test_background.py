@@ -9,7 +9,7 @@ import pytest
 
 from palmclaw.core.errors import StorageError
 from palmclaw.core.events import Stop, TurnEnded
-from palmclaw.core.traffic import Address, Inbound, Origin
+from palmclaw.core.traffic import Inbound, Origin
 from palmclaw.runtime.background import Background
 from palmclaw.runtime.turns import Work
 from tests.acceptance.rig import Gate, Pace
@@ -76,14 +76,12 @@ async def test_it_begins_some_seconds_after_a_turn() -> None:
 @pytest.mark.parametrize(
     "more",
     [
-        {"origin": Origin.OTHER},
-        {"group": True, "address": Address("chat", "g")},
         {"session": "subagent:1"},
         {"yields": True, "origin": Origin.JOB},
         *({"ended": TurnEnded(stop)} for stop in (Stop.CANCELLED, Stop.ERROR, Stop.EMPTY)),
     ],
 )
-async def test_where_others_are_or_nothing_was_done_it_never_begins(more: dict[str, object]) -> None:
+async def test_for_others_or_where_nothing_was_done_it_never_begins(more: dict[str, object]) -> None:
     n = night()
     n.over(**more)  # type: ignore[arg-type]  # as they are named
     await n.pace.forward(10)

@@ -220,6 +220,43 @@ async def test_what_a_person_takes_back_after_a_crash_stays_taken_back(place: Pl
     assert await MemoryRecord(place.database).due() == ()
 
 
+async def test_a_hand_that_brings_the_old_text_back_after_a_crash_wins_too(place: Place) -> None:
+    """No command noticed it; but the file is younger than the change."""
+    place.write(b"- one\n")
+    await place.again().read()
+    dying = Dying(place.folder / "palmclaw.db", left=4, after=False)
+    with pytest.raises(KeyboardInterrupt):
+        await place.again(dying).change([Add("two")], AGENT)
+    await dying.close()
+    (due,) = await MemoryRecord(place.database).due()
+    place.write(b"- one\n")
+    later = datetime.fromisoformat(due.at).timestamp() + 5
+    os.utime(place.path, (later, later))
+    memory = place.again()
+    assert (await memory.read()).text == "- one\n"
+    assert await MemoryRecord(place.database).due() == ()
+    assert await place.record() == [("owner", "", "one"), ("agent", "one", "one, two"), ("owner", "one, two", "one")]
+    await memory.change([Add("three")], AGENT)
+    assert words(place.text) == "one, three"
+
+
+async def test_what_is_owed_waits_while_a_folder_is_in_the_files_place(place: Place) -> None:
+    place.write(b"- one\n")
+    await place.again().read()
+    await died_before_the_file(place, Add("two"))
+    (due,) = await MemoryRecord(place.database).due()
+    moved = place.path.rename(place.folder / "moved")
+    place.path.mkdir()
+    later = datetime.fromisoformat(due.at).timestamp() + 5
+    os.utime(place.path, (later, later))
+    memory = place.again()
+    assert "is no file" in (await memory.read()).warning
+    assert await MemoryRecord(place.database).due() == (due,)
+    place.path.rmdir()
+    moved.rename(place.path)
+    assert words((await memory.read()).text) == "one, two"
+
+
 async def test_what_a_person_edits_beside_an_owed_change_is_on_record_and_the_change_is_made(place: Place) -> None:
     place.write(b"- one\n")
     await place.again().read()

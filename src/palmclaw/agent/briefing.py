@@ -1,11 +1,12 @@
 """What a model is told beside a person's words: memory and the skills there are, those that fit, and what is new."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from palmclaw.core.matching import matching
 from palmclaw.core.memory import Kept
-from palmclaw.core.messages import Message, Role, Stamp
+from palmclaw.core.messages import Message, Part, Role, Stamp
 from palmclaw.core.notes import news, shown
 from palmclaw.core.ports import Snapshots
 from palmclaw.core.records import News
@@ -17,6 +18,7 @@ HEARD = 4
 """The newest user messages to which skills are matched, with the one that is being answered."""
 BODY = 6_000
 """Characters of a skill that are given at once."""
+_NEWS = "[Memory has changed:"
 
 
 class Remembers(Protocol):
@@ -53,7 +55,7 @@ class Briefing:
         bodies = [Stamp(_given(skill)) for skill in await self._fitting(session, seen, said)]
         known = await self._gained(session) if knows else None
         changed = news(known[0], known[1]) if known else ""
-        told = [Stamp(f"[Memory has changed:\n{changed}]")] if changed else []
+        told = [Stamp(f"{_NEWS}\n{changed}]")] if changed else []
         return News((*bodies, *told), known[1] if known else None)
 
     async def _fitting(self, session: str, seen: Sequence[Message], said: Sequence[str]) -> list[Skill]:
@@ -71,6 +73,15 @@ class Briefing:
             return None
         now = shown((await self.memory.read()).text)
         return (snapshot.known, now) if now != snapshot.known else None
+
+
+def unremembered(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The messages without what was stamped on them of memory: others have come to read along since."""
+    return tuple(replace(m, parts=kept) if len(kept := _untold(m)) < len(m.parts) else m for m in messages)
+
+
+def _untold(message: Message) -> tuple[Part, ...]:
+    return tuple(p for p in message.parts if not (isinstance(p, Stamp) and p.text.startswith(_NEWS)))
 
 
 def _opening(skill: Skill) -> str:

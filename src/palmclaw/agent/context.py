@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from palmclaw.agent.briefing import Briefing, Lasting
+from palmclaw.agent.briefing import Briefing, Lasting, unremembered
 from palmclaw.agent.routing import IDLE, ModuleRoutes
 from palmclaw.agent.turn import Turn
 from palmclaw.agent.window import Space, cold, cut, earlier, heavy, is_crowded, shown, since, space, trimmed
@@ -113,10 +113,9 @@ class SessionContext:
         turn.weight = heavy(request.messages)
         return replace(request, turn=turn.id)
 
-    async def previewed(self, session: str, model: str, tail: Tail) -> Request:
+    async def previewed(self, turn: Turn, tail: Tail) -> Request:
         """The request that a log would lead to; nothing is kept."""
-        summary = await self.snapshots.summary(session)
-        return (await self._built(Turn(session, "", model=model), tail, summary))[0]
+        return (await self._built(turn, tail, await self.snapshots.summary(turn.session)))[0]
 
     async def crowd(self, turn: Turn, *, all_of_it: bool = False) -> Crowd | None:
         """What must leave the window before the next request; `all_of_it`: everything but the newest turn."""
@@ -150,10 +149,9 @@ class SessionContext:
         await self.snapshots.sum_up(turn.session, thinner)
         return True
 
-    async def contents(self, session: str, model: str) -> Contents:
+    async def contents(self, turn: Turn) -> Contents:
         """What the next request of a session would hold, but for the message that asks for it."""
-        turn = Turn(session, "", model=model)
-        tail, summary = await self._read(session)
+        tail, summary = await self._read(turn.session)
         request, _ = await self._built(turn, tail, summary)
         told, history = heavy(earlier(summary)), request.messages[len(earlier(summary)) :]
         specified = sum(tokens(t.name + t.description + compact(t.schema)) for t in request.tools)
@@ -190,6 +188,7 @@ class SessionContext:
     async def _built(self, turn: Turn, tail: Tail, summary: Summary) -> tuple[Request, Snapshot | None]:
         """The request, and a new snapshot where it begins otherwise than the one before."""
         session, model, recent = turn.session, turn.model, since(tail, summary)
+        recent = recent if turn.alone else unremembered(recent)
         start = tail.start + len(tail.messages) - len(recent)
         messages = shown(recent, summary, await self._room(turn, summary), start)
         media = await self._seen(messages, self.models.takes(model))

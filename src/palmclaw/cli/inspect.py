@@ -1,9 +1,10 @@
 """`palmclaw tools` and `palmclaw prompt`: what the model is offered, and exactly what it is sent."""
 
 import asyncio
+import difflib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ import click
 from palmclaw import plugins
 from palmclaw.agent.briefing import Briefing
 from palmclaw.agent.context import SLACK, stamped
+from palmclaw.agent.turn import Turn
 from palmclaw.agent.window import since
 from palmclaw.app import App, assembled
 from palmclaw.cli.counting import ESTIMATE, Share, shares, tokenizer
@@ -33,17 +35,21 @@ from palmclaw.storage.memory_file import MemoryFile
 @click.argument("name", required=False)
 @click.option("--json", "as_json", is_flag=True, help="For machines.")
 def tools(name: str | None, as_json: bool) -> None:
-    """List the tools, or explain one: its arguments, its effect, what it needs."""
+    """List the tools by family, or explain NAME: a tool's arguments, effect and needs, or a family's tools."""
     app = assembled(os.environ)
-    if name is not None and name not in app.tools:
-        raise ConfigError("tools", f"there is no tool named {name!r}", "palmclaw tools lists them")
-    found = [app.tools[name]] if name else list(app.tools.values())
+    families = _families(app)
+    if name is not None and name not in {*app.tools, *families}:
+        near = difflib.get_close_matches(name, [*app.tools, *families], n=3)
+        hint = f"Did you mean {', '.join(near)}?" if near else "palmclaw tools lists them"
+        raise ConfigError("tools", f"there is no tool or family named {name!r}", hint)
+    shown = {name: families[name]} if name in families else {} if name else families
+    found = [app.tools[name]] if name in app.tools else [app.tools[t] for ts in shown.values() for t in ts]
     if as_json:
-        click.echo(json.dumps([_described(t) for t in found], ensure_ascii=False, indent=1))
-    elif name:
-        _explain(found[0])
+        click.echo(json.dumps([_described(t) for t in dict.fromkeys(found)], ensure_ascii=False, indent=1))
+    elif shown:
+        _list(app, shown)
     else:
-        _list(found)
+        _explain(found[0])
 
 
 @click.command(cls=Page)
@@ -135,9 +141,10 @@ async def _request(app: App, text: str, session: str) -> Request:
         seen = since(tail, await app.sessions.summary(session))
         told = await briefing.news(session, (text,), seen, knows=False)
         message = replace(message, parts=(*message.parts, *told.stamps))
-        model = await app.sessions.model(session)
+        before = await app.sessions.before(session)
+        turn = Turn(session, "", model=before.model, alone=not before.shared)
         context = replace(app.context(app.sessions, _AsIfAsked(app.models())), briefing=briefing)
-        request = await context.previewed(session, model, Tail(tail.start, (*tail.messages, message)))
+        request = await context.previewed(turn, Tail(tail.start, (*tail.messages, message)))
         return request
     finally:
         await app.database.close()
@@ -163,12 +170,27 @@ def _described(tool: Tool) -> dict[str, object]:
     return {**whole, "module": tool.module, "effect": effect, "permissions": list(tool.permissions)}
 
 
-def _list(found: list[Tool]) -> None:
-    for module in sorted({t.module for t in found}):
-        click.secho(module, bold=True)
-        for tool in sorted((t for t in found if t.module == module), key=lambda t: t.name):
-            click.echo(f"  {tool.name}")
-            click.echo(wrapped(tool.description, "    "))
+def _families(app: App) -> dict[str, list[str]]:
+    """The names of the tools of each family, the owner's own families and what is switched off among them."""
+    found = {name: set(module.tools) for name, module in app.modules.items()}
+    for tool in app.tools.values():
+        found.setdefault(tool.module, set()).add(tool.name)
+    return {name: sorted(found[name]) for name in sorted(found) if found[name]}
+
+
+def _list(app: App, families: Mapping[str, Sequence[str]]) -> None:
+    words, off = texts(os.environ), {*app.barred, *app.settings.tools.disabled}
+    for name, tools in families.items():
+        module, settings = app.modules.get(name), app.settings.modules.get(name)
+        state = words("switched off by you") if off.issuperset(tools) else ""
+        if not state and module is not None and module.always:
+            is_pinned = settings is not None and settings.pinned
+            state = words("always there, because you pinned it") if is_pinned else words("always there")
+        click.echo(f"{click.style(name, bold=True)}{f'  ({state})' if state else ''}")
+        for tool in tools:
+            is_off = tool in off and not off.issuperset(tools)
+            click.echo(f"  {tool}{'  (' + words('switched off by you') + ')' if is_off else ''}")
+            click.echo(wrapped(app.tools[tool].description, "    "))
 
 
 def _explain(tool: Tool) -> None:

@@ -3,13 +3,14 @@
 import difflib
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated
 
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.keywords import KINDS, can_be_heard, unknown_kinds
 from palmclaw.core.schema import Doc
 from palmclaw.core.tools import Module
+from palmclaw.core.values import dataclass
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")
 
@@ -89,6 +90,8 @@ def _check(name: str, wanted: ModuleSettings, modules: Mapping[str, Module], too
     if name not in modules and not wanted.tools and not wanted.requires:
         hint = _near(name, modules) or "Name the tools of a family of your own: tools = […]"
         raise ConfigError(at, "there is no such family, and it has no tools", hint)
+    if wanted.barred and name in modules and modules[name].always:
+        raise ConfigError(f"{at}.barred", f"the family {name} is always needed", "palmclaw tools lists the others.")
     if wanted.pinned and wanted.barred:
         raise ConfigError(f"{at}.pinned", "a family cannot be pinned and barred", "Take one of them out.")
     for tool in wanted.tools:

@@ -7,7 +7,7 @@ from dataclasses import field
 
 from palmclaw.core.errors import PalmclawError
 from palmclaw.core.events import Stop, TurnEnded
-from palmclaw.core.traffic import SUBAGENT, Origin
+from palmclaw.core.traffic import SUBAGENT
 from palmclaw.core.values import dataclass
 from palmclaw.runtime.turns import Work
 
@@ -21,7 +21,7 @@ _WELL = (Stop.DONE, Stop.TERMINAL_TOOL, Stop.ROUND_LIMIT)
 
 @dataclass(slots=True, repr=False)
 class Background:
-    """`look` looks through a session with a model for what is worth remembering, if it is time.
+    """`look` looks through a session with a model for what is worth remembering, if it is time and the owner's alone.
 
     `model` is the one that a session asks, `at_rest` whether nothing runs or waits in it.
     """
@@ -36,9 +36,9 @@ class Background:
     _closing: bool = False
 
     def over(self, work: Work, ended: TurnEnded) -> None:
-        """A turn has ended: look through its conversation soon. Never a guest's, a group's or a sub-agent's."""
+        """A turn has ended: look through its conversation soon. Never a sub-agent's; a heartbeat is not worth it."""
         session = work.session
-        if self._closing or session in self._tasks or ended.stop not in _WELL or not _is_owners(work):
+        if self._closing or session in self._tasks or ended.stop not in _WELL or not _is_worth_it(work):
             return
         task = asyncio.create_task(self._soon(session), name=f"memory of {session}")
         self._tasks[session] = task
@@ -77,8 +77,5 @@ class Background:
             log.error("looking through %s for memory broke", session, exc_info=error)
 
 
-def _is_owners(work: Work) -> bool:
-    """Whether only the owner, and the owner's jobs, speak and read there; a heartbeat is not worth it."""
-    said = work.inbounds
-    is_private = all(i.origin is not Origin.OTHER and not i.group for i in said)
-    return is_private and not work.session.startswith(SUBAGENT) and not all(i.yields for i in said)
+def _is_worth_it(work: Work) -> bool:
+    return not work.session.startswith(SUBAGENT) and not all(i.yields for i in work.inbounds)

@@ -18,7 +18,7 @@ from palmclaw.core.errors import BadArguments
 from palmclaw.core.memory import Sight
 from palmclaw.core.messages import Message, iso, utc_now
 from palmclaw.core.notes import pieces, share
-from palmclaw.core.traffic import Address, Inbound, Origin
+from palmclaw.core.traffic import Address, Inbound
 from palmclaw.core.values import dataclass
 from palmclaw.storage.database import Database
 from palmclaw.storage.queries import make_session
@@ -188,8 +188,7 @@ def _sight(db: sqlite3.Connection, session: str, turn: str) -> Sight:
         parent, begun = _charge(row[1]) if row else ("", "")
         if not parent:
             inbounds = inbounds_of(row[0]) if row else ()
-            is_owners = bool(inbounds) and all(i.origin is not Origin.OTHER and not i.group for i in inbounds)
-            is_owners = is_owners and not (row and row[2])
+            is_owners = bool(inbounds) and not row[2]
             is_home = is_owners and all(i.address is None for i in inbounds)
             return Sight(is_owners, None if is_home else tuple(own))
         own.append(parent)

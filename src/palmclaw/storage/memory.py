@@ -11,6 +11,7 @@ import logging
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -204,11 +205,26 @@ class KeptMemory:
         for row in await MemoryRecord(self.database).due():
             if await self.database.run(partial(_was_gone_on_from, row=row)):
                 continue
+            if await asyncio.to_thread(self._was_taken_back, row):
+                await self.database.run(partial(_taken_back, row=row))
+                continue
             try:
                 await self._write(row)
             except MemoryFull as error:
                 log.warning("a change of MEMORY.md had to be given up: %s", error)
         self._known, self._owes = None, False
+
+    def _was_taken_back(self, row: Recorded) -> bool:
+        """Whether a person has written the old text since the change was stored: that file is younger."""
+        signature, stored = self.file.signature(), datetime.fromisoformat(row.at).timestamp()
+        return signature is not None and signature[0] // 10**6 > round(stored * 1000) and self._holds(row.before)
+
+    def _holds(self, text: str) -> bool:
+        try:
+            found = self.file.read()
+        except MemoryBroken:
+            return False
+        return found.is_whole and found.text == text
 
     async def _write(self, row: Recorded) -> tuple[Done, ...]:
         """Bring a stored change into the file as it is now; returns what became of it where that was another one."""
@@ -264,6 +280,12 @@ def _was_gone_on_from(db: sqlite3.Connection, row: Recorded) -> bool:
     if newer:
         _ended(db, row)
     return newer
+
+
+def _taken_back(db: sqlite3.Connection, row: Recorded) -> None:
+    """It was in the file, and a person wanted the text before it again."""
+    _ended(db, row)
+    _put(db, row.after, row.before, Edit(), "done")
 
 
 def _merged(db: sqlite3.Connection, row: Recorded, before: str, after: str) -> None:

@@ -141,8 +141,8 @@ CHINESE = {
     ),
     "Only what each part of it costs, tool by tool.": "只看各部分的花费，逐个工具列出。",
     "The request body alone, as it goes on the wire.": "只看请求体，与实际发送的一样。",
-    "List the tools, or explain one: its arguments, its effect, what it needs.": (
-        "列出工具，或说明其中一个：参数、影响、所需权限。"
+    "List the tools by family, or explain NAME: a tool's arguments, effect and needs, or a family's tools.": (
+        "按组列出工具，或说明 NAME：一个工具的参数、作用和所需条件，或一个组里的工具。"
     ),
     # serve, status, stop
     "Keep the agent running: one gateway that the terminal, chat apps and schedules share.": (

@@ -136,4 +136,7 @@ CHINESE = {
     "It is in the trash as {name}.": "已放入回收站，名为 {name}。",
     "of a conversation": "对话里的",
     "of an extension": "扩展里的",
+    "switched off by you": "你关掉的",
+    "always there": "始终可用",
+    "always there, because you pinned it": "你固定的，始终可用",
 }
