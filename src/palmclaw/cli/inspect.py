@@ -42,8 +42,8 @@ def tools(name: str | None, as_json: bool) -> None:
         near = difflib.get_close_matches(name, [*app.tools, *families], n=3)
         hint = f"Did you mean {', '.join(near)}?" if near else "palmclaw tools lists them"
         raise ConfigError("tools", f"there is no tool or family named {name!r}", hint)
-    shown = {name: families[name]} if name in families else {} if name else families
-    found = [app.tools[name]] if name in app.tools else [app.tools[t] for ts in shown.values() for t in ts]
+    shown = {n: tools for n, tools in families.items() if name in (None, n)}
+    found = [app.tools[t] for tools in shown.values() for t in tools] if shown else [app.tools[name or ""]]
     if as_json:
         click.echo(json.dumps([_described(t) for t in dict.fromkeys(found)], ensure_ascii=False, indent=1))
     elif shown:
