@@ -21,7 +21,7 @@ from typing import Any
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, ConfigError
-from palmclaw.core.keywords import listed
+from palmclaw.core.keywords import parted
 from palmclaw.core.plugin import Kind, Parts, Plugin
 from palmclaw.core.ports import Request
 from palmclaw.core.tools import Module, Tool
@@ -156,13 +156,13 @@ def _with_tools(module: Module, file: ModuleType) -> Module:
     """With its tools, and with the words of the text beside its file."""
     path = Path(file.__file__ or "")
     beside = path.parent / "words" / f"{path.stem}.txt"
-    keywords, _, hints = (beside.read_text("utf-8") if beside.exists() else "").partition("\nhints:\n")
+    keywords, hints, _ = parted(beside.read_text("utf-8") if beside.exists() else "")
     tools = tuple(sorted(t.name for t in _of(file, Tool).values() if t.module == module.name))
     return replace(
         module,
         tools=tools,
-        keywords=tuple(dict.fromkeys((*module.keywords, *listed(keywords)))),
-        hints=(*module.hints, *listed(hints)),
+        keywords=tuple(dict.fromkeys((*module.keywords, *keywords))),
+        hints=(*module.hints, *hints),
     )
 
 

@@ -9,7 +9,6 @@ from palmclaw.agent.context import SessionContext
 from palmclaw.agent.routing import ModuleRoutes
 from palmclaw.agent.turn import Turn
 from palmclaw.core.limits import Limits
-from palmclaw.core.matching import terms_of
 from palmclaw.core.memory import Kept
 from palmclaw.core.messages import Message, Role, Stamp, Text, user_message
 from palmclaw.core.ports import Snapshot
@@ -17,8 +16,8 @@ from palmclaw.core.skill import Skill, catalogue
 from palmclaw.core.tools import Module
 from tests.agent.test_context import MODULES, TOOLS, Album, Facts, Log, made
 
-WEATHER = Skill("weather", "Forecasts and the current weather", "Ask for the city.", terms=terms_of(("tide", "潮汐")))
-TORCH = Skill("torch", "Light in the dark", "Switch the lamp.", terms=terms_of(("lantern", "candle")))
+WEATHER = Skill("weather", "Forecasts and the current weather", "Ask for the city.", keywords=("tide", "潮汐"))
+TORCH = Skill("torch", "Light in the dark", "Switch the lamp.", keywords=("lantern", "candle"))
 HOUSE = Skill("house", "Rules of the house", "Whisper.", always=True)
 
 
@@ -75,11 +74,17 @@ async def test_a_skill_that_fits_is_given_once_while_it_is_in_the_window() -> No
 
 async def test_it_is_matched_to_what_the_owner_said_last_and_not_to_strangers() -> None:
     desk = Desk()
-    desk.log.messages = [user_message("where are lantern and candle?"), Message(Role.ASSISTANT, (Text("there"),))]
+    desk.log.messages = [
+        user_message("where is the lantern? And the candle?"),
+        Message(Role.ASSISTANT, (Text("there"),)),
+    ]
     assert [t.splitlines()[0] for t in await desk.news("switch it on")] == ["<skill name=torch>"]
     desk.log.messages = [replace(desk.log.messages[0], tainted=True), desk.log.messages[1]]
     assert await desk.news("switch it on") == []
-    desk.log.messages = [replace(user_message("where are lantern and candle?"), sender="bob"), desk.log.messages[1]]
+    desk.log.messages = [
+        replace(user_message("where is the lantern? And the candle?"), sender="bob"),
+        desk.log.messages[1],
+    ]
     assert await desk.news("switch it on") == []
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palmclaw.core.keywords import Index, can_be_heard, listed, sentences, unknown_kinds
+from palmclaw.core.keywords import HEAD, TAIL, Index, can_be_heard, listed, parted, sentences, told, unknown_kinds
 
 
 def heard(keyword: str, text: str) -> bool:
@@ -62,6 +62,21 @@ def heard(keyword: str, text: str) -> bool:
         ("text {who}", "text mum's"),
         ("^|call", "call"),
         ("call !! mum", "call mum"),
+        ("dim + screen", "dim the screen"),
+        ("dim + screen", "the screen is dim"),
+        ("灯 + 亮|暗", "暗一点的灯"),
+        ("dim + screen + now", "now the screen is dim"),
+        ("^call", "Call her"),
+        ("^call", "can you please call her"),
+        ("^call", "hi, I'd like you to call her"),
+        ("^call her", "I want to call her"),
+        ("^call", "hang up and call her"),
+        ("^call", "ok5 then call her"),
+        ("^放首", "请帮我放首歌"),
+        ("^call", "请call她"),
+        ("^放|^播", "and 播一首"),
+        ("放一遍|播", "放一遍"),
+        ("叫…起|喊", "喊他"),
     ],
 )
 def test_a_keyword_is_heard(keyword: str, text: str) -> None:
@@ -92,6 +107,13 @@ def test_a_keyword_is_heard(keyword: str, text: str) -> None:
         ("text {who}", "text laminating"),
         ("ring", "bring"),
         ("th", "thing"),
+        ("dim + screen", "dim it. The screen"),
+        ("dim + screen", "dim"),
+        ("^call", "they call her"),
+        ("^call", "a call"),
+        ("^call", "Calls came"),
+        ("^放首", "他放首歌"),
+        ("^please", "please"),
     ],
 )
 def test_a_keyword_is_not_heard(keyword: str, text: str) -> None:
@@ -111,6 +133,19 @@ def test_keywords_are_written_with_commas_or_on_lines() -> None:
         "wake me",
         "闹钟",
     )
+
+
+def test_hints_and_bars_stand_after_lines_that_say_so() -> None:
+    assert parted("a,\nb\n\nhints:\nc, d\n\nnot:\ne\n") == (("a", "b"), ("c", "d"), ("e",))
+    assert parted("a\nnot:\ne") == (("a",), (), ("e",))
+    assert parted("hints:\nc") == ((), ("c",), ())
+    assert parted("") == ((), (), ())
+
+
+def test_of_a_long_message_its_two_ends_are_heard() -> None:
+    whole = "a" * HEAD + "b" * TAIL
+    assert told(whole) == tuple(sentences(whole))
+    assert told(whole[:HEAD] + "c" + whole[HEAD:]) == tuple(sentences(f"{whole[:HEAD]}\n{whole[HEAD:]}"))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from palmclaw.app import App, assembled
 from palmclaw.cli.counting import tokenizer
 from palmclaw.core.families import check
 from palmclaw.core.keywords import can_be_heard, unknown_kinds
-from palmclaw.core.modules import spoken_of
+from palmclaw.core.modules import matched, spoken_of
 from tests.routing.evaluation import Case, Figures, costs, left_out, measured, missed, sentences, tasks, ways
 
 ROOT = Path(__file__).parents[2]
@@ -118,7 +118,11 @@ def test_a_model_that_asks_for_a_family_gets_it(app: App, need: str, family: str
 
 
 @pytest.mark.parametrize(
-    "text", ["hi", "hello!", "thanks a lot", "good night", "lol", "你好", "谢谢你", "嗯嗯", "晚安"]
+    "text",
+    [
+        *("hi", "hello!", "thanks a lot", "good night", "lol", "你好", "谢谢你", "嗯嗯", "晚安"),
+        *("Look again", "You again", "Tell me everything", "Try again", "Say that again", "tell me more", "再说一遍"),
+    ],
 )
 def test_small_talk_is_of_nothing(app: App, text: str) -> None:
     assert spoken_of(app.modules, text) == frozenset()
@@ -144,3 +148,11 @@ def test_the_bench_prints_these_figures(app: App) -> None:
     assert (printed["tokenizer"], printed["left_out"]) == ("o200k_base", left_out())
     assert printed["ways"]["routing"]["all"] == asdict(figures(app, sentences()))
     assert list(printed["ways"]) == ["all tools", "keywords alone", "routing"]
+
+
+def test_families_are_found_in_sentences_that_nobody_looked_at(app: App) -> None:
+    """Written by a stranger who had not seen the words: the first run found every family that was needed."""
+    lines = (Path(__file__).parent / "strangers.jsonl").read_text("utf-8").splitlines()
+    cases = [json.loads(line) for line in lines]
+    assert len(cases) == 49
+    assert [c["id"] for c in cases if not set(c["needs"]) <= matched(app.modules, [c["text"]])] == []

@@ -87,4 +87,5 @@ if __name__ == "__main__":
     print("strangers' sentences, seen:", measured(rows("sentences.jsonl", lambda n: not unseen(n))))
     print("strangers' sentences, not seen:", measured(rows("sentences.jsonl", unseen)))
     print("all of these:", measured(iter([*TABLE.items(), *rows("sentences.jsonl")])))
+    print("other strangers', never looked at:", measured(rows("strangers.jsonl")))
     print("our own sentences:", measured(rows("own.jsonl")))

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from palmclaw.core.matching import terms_of
 from palmclaw.core.skill import Requirements, Skill, Source
 from palmclaw.storage.skill_file import MOST_BYTES, BrokenSkill, digest, parsed
 from tests.children import bare
@@ -31,6 +30,17 @@ def with_front(*lines: str) -> str:
     return "\n".join(["---", "name: tidy-notes", "description: Tidies.", *lines, "---", "Body"])
 
 
+WORDS = b"# a remark\n\nsort out, tidy up\nclean|clear up\n\nhints:\nmess\n\nnot:\ntidy sum\n"
+
+
+def test_keywords_that_are_never_heard_are_warned_of() -> None:
+    found = read(with_front("metadata:", '  keywords: ["{time} to tidy", tidy]'), "hints:\n… up\n".encode())
+    assert found.warnings == (
+        "the keyword '{time} to tidy' is never heard: {time} is no kind of word",
+        "the keyword '… up' is never heard: it does not begin with a word",
+    )
+
+
 def test_a_whole_skill() -> None:
     text = with_front(
         "license: MIT",
@@ -42,16 +52,18 @@ def test_a_whole_skill() -> None:
         "  always: true",
         "  requires: {bins: [git], anyBins: [jq, yq], env: KEY, os: [Linux], capabilities: [SetTorch]}",
     )
-    assert read(text, b"# a remark\n\nsort out\n") == Skill(
+    assert read(text, WORDS) == Skill(
         name="tidy-notes",
         description="Tidies.",
         body="Body",
         summary="tidies",
-        terms=terms_of(["tidy up", "整理", "sort out"]),
+        keywords=("tidy up", "整理", "sort out", "clean|clear up"),
+        hints=("mess",),
+        bars=("tidy sum",),
         always=True,
         requires=Requirements(("git",), ("jq", "yq"), ("KEY",), ("linux",), ("SetTorch",)),
         source=Source.USER,
-        digest=digest(text.encode(), b"# a remark\n\nsort out\n"),
+        digest=digest(text.encode(), WORDS),
         license="MIT",
         compatibility="needs git",
         allowed_tools=("file_read", "file_write"),

@@ -1,55 +1,9 @@
-"""The most frequent words: whoever says one has said nothing about the matter at hand.
+"""The most frequent words: whoever says one has said nothing about the matter at hand, and they are no names.
 
 Beside function words, these are everyday verbs, nouns and adjectives that stand in texts on any subject.
 """
 
 from functools import cache
-
-TALK = """
-who invented|who discovered|who wrote|who made|who named|who founded|who was|who were|who came up with|who coined
-who called - who called me - who called today - who called this - who called while
-how did|how do|how does|how can i get better - how do i - how did i - how do we - how do my - how did my - how does my
-why do|why does|why did|why are|why is|why was|why were - why do you|why did you|why are you|why do my|why do i \
-- why does it|why does my|why does the phone - why is my|why is it|why is this|why is the app|why is the phone
-explain|explanation of - explain your
-what is a|what is an|what's a|what's an|what are a|what makes a|what was the first|what happens if|what does it mean
-what do + mean - i mean
-meaning of|definition of|synonym of|synonym for|antonym of|plural of|etymology|origin of|history of|inventor of
-poem|haiku|limerick|sonnet|essay|joke|riddle|lyric|novel|slogan|proverb|fairy tale|short story|birthday wish
-translate|spell|in english|in spanish|in french|in german|in latin|in chinese|in japanese|word for|word in
-how do you say|how do you spell|how do you pronounce|difference between|worth it|in general|is it true
-is a|is an|is the + worth|the same|deeper|bigger|older|correct|better than - is the phone|is the screen
-怎么形成|如何形成|近义词|反义词|同义词|英文|英语|名字怎么来|什么意思|造句|谁发明|发明了|发明的|哪年|哪一年
-历史上|来历|由来|原理|写首|写一首|写篇|写一篇|作文|的故事|笑话|首诗|诗歌|古诗|谜语|翻译|语怎么说|文怎么说
-啥意思 - 简单点
-有什么区别|有啥区别|的区别|有什么不同|怎样提高|如何提高|什么是|是怎么来的|谁唱的|谁写的
-为什么 - 为什么我|为什么你|为什么手机|为什么这|为什么连|为什么没|为什么打不 - 为什么手机叫
-"""
-"""Questions about the world, words as words, wishes for a poem."""
-
-HERE = """
-me|my|mine|we|us|our|yours|here|now|today|tonight|tomorrow|yesterday|this|these|that|those|phone|still|yet|dad|mum|mom
-i - i laughed|i like|i love|i feel
-you - how do you|do you call|do you think|do you like|don't you|do you get|if you mix
-your - for your memory|good for your|your favourite|your favorite
-it - is it rude|is it normal|is it bad|is it ok|is it okay|is it possible|is it better|is it healthy|is it safe
-outside|weekend|later|going to|monday|tuesday|wednesday|thursday|friday|saturday|sunday|last|latest|new|unread|left|next
-on the|in the|at the|for the|please|currently|any|connected|set|linked|paired|is there a|there's no|keeps|the app
-我|帮|给|把|请|替|你能|你会|你怎么|你咋|为啥你|为什么你|你就|你那|用你|找你|跟你|和你|一下|一声|看看|查查|找找|翻翻
-使用|^用|放首|录吧|够不够|上加|加两|打开|关了|关掉|开一|开个|开开|放一|放个|播|录一|录下|拍的|发给|发我|存成|存到|删了|删掉|加个|加上|写个|写到|建个|新建
-现在|今天|明天|今晚|今早|明早|后天|刚才|刚刚|昨天|昨晚|前天|上次|上周|下周|周一|周二|周三|周四|周五|周六|周日|周末|早晨
-早上|下午|晚上|外面|出门|附近|以后|来首|来点|来段|来个|列个|设个|定个|做个|整个|挑|太大|太小|太亮|太暗|太吵|太响
-这|手机|在哪|哪去|了没|多少了|还剩|还有|有没有|有什么新|有啥新|要不要|用不用|会不会|能不能|别|不要|提醒|喊|叫我|连|断
-配|换|调|改|取消|停|念|读|回一|回个|下一|上一|电话是|号码是|都有几|老被|不到|不上|不了|没反应|没声|没动静|老是|老掉
-老断|老提|总是断|一直|点钟|分钟|小时|每天|每周|每晚|点了|咱|怎么弄|怎么连|怎么接
-"""
-"""Words of who speaks of himself, of here and now, or wants something done."""
-
-GENERAL = """
-how what who why which is are was were do does did can could should would has have he she they people some
-the a an whose
-"""
-"""Words with which a question or a statement begins, and no wish."""
 
 _WORDS = """
 a able about above accept according account across act action active actually add address affect after afternoon again
@@ -114,12 +68,6 @@ yesterday yet you young your yours yourself
 file files folder message messages channel channels schedule summary
 """
 
-
-_POLITE = """
-please pls plz can could would will you u hey hi hello ok okay just now also go ahead kindly quickly let palmclaw if so
-maybe i need want to id like wanna gotta help me try yes no right well oh actually quick
-"""
-_JOINING = "and then so but"
 _PAIRS = """
 使用 用户 可以 需要 时候 以及 或者 如果 进行 一个 这个 那个 什么 怎么 如何 我们 你们 他们 自己 没有 不是 就是 还是
 已经 现在 今天 明天 所有 通过 提供 帮助 支持 包括 相关 工具 技能 信息 内容 功能 问题 方法 创建 查看 查询 读取 写入
@@ -131,24 +79,6 @@ _PAIRS = """
 def common() -> frozenset[str]:
     """All of them, in lower case."""
     return frozenset(_WORDS.split())
-
-
-@cache
-def general() -> frozenset[str]:
-    """The words of `GENERAL`."""
-    return frozenset(GENERAL.split())
-
-
-@cache
-def polite() -> frozenset[str]:
-    """What a wish begins with before it says anything."""
-    return frozenset(_POLITE.split())
-
-
-@cache
-def joining() -> frozenset[str]:
-    """After these another clause begins."""
-    return frozenset(_JOINING.split())
 
 
 @cache

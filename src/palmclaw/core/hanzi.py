@@ -33,7 +33,7 @@ _SIMPLIFIED = (
 
 def simplified(text: str) -> str:
     """The text with its frequent traditional characters simplified; every character keeps its place."""
-    return text.translate(_table())
+    return text if text.isascii() else text.translate(_table())
 
 
 @cache

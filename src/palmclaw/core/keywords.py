@@ -1,36 +1,48 @@
 """Keywords, and where they stand in what a person says.
 
 A keyword is a phrase: `alarm`, `wake me`, `闹钟`. `a|b` in place of a word are alternatives, `…` is room for a few
-words of the same sentence, `=call` stands for that form alone (others also for their inflections), and braces for a
-kind of word: `{num}`, `{unit}` of time, `{day}`, `{clock}`, `{phone}`, `{file}`, `{url}`, `{who}` (a name or a
-relative). Words are found whole; Chinese, Japanese and Korean, which write no spaces, anywhere.
+words of the same sentence, `a + b` is `a … b` or `b … a`, `=call` stands for that form alone (others also for their
+inflections), `^call` for one with which a clause begins after words of courtesy, and braces for a kind of word:
+`{num}`, `{unit}` of time, `{day}`, `{clock}`, `{phone}`, `{file}`, `{url}`, `{who}` (a name or a relative). Words are
+found whole; Chinese, Japanese and Korean, which write no spaces, anywhere.
 """
 
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
-from itertools import product
+from itertools import permutations
 
 from palmclaw.core.commonwords import common
 from palmclaw.core.hanzi import simplified
+from palmclaw.core.values import dataclass
 
 ROOM = 16
 """What may stand in a gap: a word of an alphabet counts two, a character of Chinese one."""
+HEAD, TAIL = 400, 200
+"""Characters at the beginning and the end of a long message in which a person says what is wanted."""
 KINDS = ("{clock}", "{day}", "{file}", "{num}", "{phone}", "{unit}", "{url}", "{who}")
-_HAN = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_PIECE = re.compile(
-    rf"(?P<han>[{_HAN}]+)"
-    rf"|(?P<url>(?:https?://|www\.)[^\s{_HAN}]+)"
+_HAN = "([\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+)"
+_PIECE = (  # of what stands between characters of these scripts
+    r"(?P<url>(?:https?://|www\.)\S+)"
     r"|(?P<clock>\d{1,2}:\d{2}(?!\d)(?:\s?[ap]\.?m\b)?|\d{1,2}(?:\.\d{2})?\s?[ap]\.?m\b)"
     r"|(?P<phone>\+?\d(?:[ ()-]{0,2}\d){6,})"
     r"|(?P<number>\d+(?:[.,]\d+)*)"
-    rf"|(?P<file>shared://[^\s{_HAN}]*|~?(?:/[a-z0-9_.-]+)+/?|(?:[a-z0-9_-]+/)+(?![^\s{_HAN}]))"
-    rf"|(?P<dotted>(?:[^\W{_HAN}][a-z0-9_/-]*)?(?:\.[a-z0-9_-]+)*\.[a-z][a-z0-9]{{1,9}}(?:/[^\s{_HAN}]*)?)"
-    rf"|(?P<word>[^\W\d_{_HAN}][^\W_{_HAN}]*(?:'[^\W\d_{_HAN}]+)*)"
+    r"|(?P<file>shared://\S*|~?(?:/[a-z0-9_.-]+)+/?|(?:[a-z0-9_-]+/)+(?!\S))"
+    r"|(?P<dotted>(?:[^\W][a-z0-9_/-]*)?(?:\.[a-z0-9_-]+)*\.[a-z][a-z0-9]{1,9}(?:/\S*)?)"
+    r"|(?P<word>[^\W\d_][^\W_]*(?:'[^\W\d_]+)*)"
     r"|(?P<stop>[.,;:!?。、，；：！？…\n()]+)"
 )
+_COURTESY = r"""(?x)\s* (?: (?: (?:
+please|pls|plz|hey|hi|hello|ok|okay|kay|just|now|also|kindly|quickly|quick|so|maybe|yes|yeah|no|well|oh|right|actually
+|and|then|but|palmclaw|go\ ahead|let's|lets|let\ me|help\ me(?:\ to)?|try\ to|time\ to|gimme|gonna|gotta
+|(?:can|could|would|will|won't|can't)\ (?:you|u|we|i)|do\ me\ a\ favou?r|be\ so\ kind|would\ you\ mind
+|(?:i|we)(?:'d|\ would|\ really)?\ (?:want|need|like|love|have|wanna|gotta)(?:\ (?:you|u))?(?:\ to)?|(?:i|we)\ wanna
+)(?![a-z'])
+|帮我|帮忙|帮|请|麻烦你?|给我|替我|你?能不能|你?可不可以|可以|你?能|你|快点?|我想要?|我要|想|那就?|就|再|先
+|嘿|喂|劳驾|把|咱们?|现在
+) \s* )*"""
 _ENDINGS = """
 txt md csv json pdf doc docx xls xlsx ppt pptx log xml yaml yml toml ini conf cfg html py js sh zip gz tar jpg jpeg png
 gif webp heic svg mp3 m4a wav ogg flac mp4 mov mkv srt epub bak old tmp db ics vcf rtf odt
@@ -67,42 +79,43 @@ class Piece:
     width: int = 2
 
 
-Step = frozenset[str] | None
-"""The forms of which a piece must have one; None: a gap."""
-Rest = tuple[tuple[Step, ...], str]
+Part = Mapping[str, Sequence["Parts"]] | None
+"""What may stand there, by its first form, with what follows each; None: a gap."""
+Parts = tuple[Part, ...]
+Rest = tuple[Parts, str]
 """What of a keyword comes after its beginning, and whose it is."""
 
 
 @dataclass(slots=True)
 class _Beginning:
-    """Whose keywords a form is, whole; and how others go on: with a form of the next piece, or a gap before a step."""
+    """Whose keywords a form is, whole; and how others go on: with a form of the next piece, or a gap before a part."""
 
     whole: set[str] = field(default_factory=set)
     next: dict[str, list[Rest]] = field(default_factory=dict)
     gaps: list[tuple[Rest, frozenset[str]]] = field(default_factory=list)
 
-    def add(self, rest: list[Step], name: str) -> None:
+    def add(self, rest: Parts, name: str) -> None:
         """A keyword that begins so."""
-        while rest[-1:] == [None]:
+        while rest[-1:] == (None,):
             rest = rest[:-1]
         if not rest:
             self.whole.add(name)
         elif (first := rest[0]) is None:
-            self.gaps.append(((tuple(rest), name), next((step for step in rest if step), frozenset())))
+            self.gaps.append(((rest, name), next((frozenset(part) for part in rest if part), frozenset())))
         else:
-            for form in first:
-                self.next.setdefault(form, []).append((tuple(rest[1:]), name))
+            for form, ways in first.items():
+                self.next.setdefault(form, []).extend(((*way, *rest[1:]), name) for way in ways)
 
     def goes_on(
         self, pieces: Sequence[Piece], at: int, there: frozenset[str], besides: Collection[str]
     ) -> Iterator[str]:
         """Whose keywords go on to their end from there on, `besides` some that are known; `there` are all forms."""
-        for (steps, name), after in self.gaps:
-            if name not in besides and not after.isdisjoint(there) and _follow(steps, pieces, at):
+        for (parts, name), after in self.gaps:
+            if name not in besides and not after.isdisjoint(there) and _follow(parts, pieces, at):
                 yield name
         for form in pieces[at].forms:
-            for steps, name in self.next.get(form, ()):
-                if name not in besides and _follow(steps, pieces, at + 1):
+            for parts, name in self.next.get(form, ()):
+                if name not in besides and _follow(parts, pieces, at + 1):
                     yield name
 
 
@@ -112,7 +125,7 @@ class Index:
     def __init__(self, keywords: Mapping[str, Sequence[str]]) -> None:
         self._phrases: dict[str, list[tuple[str, str]]] = {}
         for name, phrases in keywords.items():
-            for phrase in phrases:
+            for phrase in (way for told in phrases for way in _orders(told)):
                 for head in _heads(phrase):
                     self._phrases.setdefault(head, []).append((phrase, name))
         self._known: dict[str, _Beginning] = {}
@@ -131,9 +144,9 @@ class Index:
         if form not in self._known:
             self._known[form] = begun = _Beginning()
             for phrase, name in dict.fromkeys(self._phrases[form]):
-                for first, *rest in _steps(phrase):
-                    if first is not None and form in first:
-                        begun.add(rest, name)
+                first, *rest = _parts(phrase)
+                for way in first.get(form, ()) if first else ():
+                    begun.add((*way, *rest), name)
         return self._known[form]
 
 
@@ -141,6 +154,13 @@ def listed(text: str) -> tuple[str, ...]:
     """Keywords that are written with commas or line breaks between them; lines that begin with # say nothing."""
     told = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     return tuple(dict.fromkeys(each for each in (part.strip() for part in re.split("[,\n]", told)) if each))
+
+
+def parted(text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Keywords; the hints, which stand after a line `hints:`; and the bars, after them and a line `not:`."""
+    rest, _, bars = f"\n{text}".partition("\nnot:\n")
+    keywords, _, hints = rest.partition("\nhints:\n")
+    return listed(keywords), listed(hints), listed(bars)
 
 
 def unknown_kinds(keyword: str) -> list[str]:
@@ -154,17 +174,31 @@ def can_be_heard(keyword: str) -> bool:
     return bool(ways) and all(way and way[0] is not None for way in ways)
 
 
+@lru_cache(maxsize=64)
+def told(text: str) -> tuple[tuple[Piece, ...], ...]:
+    """The sentences of a message, of a long one those of its two ends."""
+    return tuple(sentences(text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"))
+
+
 def sentences(text: str) -> list[tuple[Piece, ...]]:
     """The pieces of a text, from stop to stop."""
+    text = folded(text)
     found: list[list[Piece]] = [[]]
-    for match in _PIECE.finditer(folded(text)):
-        match match.lastgroup:
-            case "stop":
-                found.append([])
-            case "han":
-                found[-1] += map(_character, match[0])
-            case kind:
-                found[-1].append(_piece(match[0], kind or ""))
+    first = _first(text, 0)
+    for kind, said, at in _said(text):
+        end = at + len(said)
+        if kind == "stop":
+            found.append([])
+            first = _first(text, end)
+            continue
+        pieces = [_character(each) for each in said] if kind == "han" else [_piece(said, kind)]
+        if first < end:
+            begun = max(0, first - at) if kind == "han" else 0
+            pieces[begun] = _begun(pieces[begun], said[begun] if kind == "han" else said)
+            first = len(text)
+        if said in ("and", "then"):
+            first = _first(text, end)
+        found[-1] += pieces
     return [tuple(pieces) for pieces in found if pieces]
 
 
@@ -174,13 +208,25 @@ def folded(text: str) -> str:
     return re.sub(r"(?<=[a-z])-(?=[a-z])", " ", plain)
 
 
-def _follow(steps: tuple[Step, ...], pieces: Sequence[Piece], at: int) -> bool:
-    """Whether the steps stand in the pieces from there on."""
-    if not steps:
+def _first(text: str, at: int) -> int:
+    """Where a clause begins in earnest that begins there."""
+    courtesy = re.compile(_COURTESY).match(text, at)
+    return courtesy.end() if courtesy else at
+
+
+def _orders(keyword: str) -> Iterator[str]:
+    """The ways in which what `+` joins may stand."""
+    yield from map(" … ".join, permutations(keyword.split(" + ")[:3])) if " + " in keyword else (keyword,)
+
+
+def _follow(parts: Parts, pieces: Sequence[Piece], at: int) -> bool:
+    """Whether the parts stand in the pieces from there on."""
+    if not parts:
         return True
-    step, rest = steps[0], steps[1:]
-    if step is not None:
-        return at < len(pieces) and not step.isdisjoint(pieces[at].forms) and _follow(rest, pieces, at + 1)
+    part, rest = parts[0], parts[1:]
+    if part is not None:
+        forms = pieces[at].forms & part.keys() if at < len(pieces) else ()
+        return any(_follow((*way, *rest), pieces, at + 1) for form in forms for way in part[form])
     room = ROOM
     while at < len(pieces) and room >= 0:
         if _follow(rest, pieces, at):
@@ -192,54 +238,73 @@ def _follow(steps: tuple[Step, ...], pieces: Sequence[Piece], at: int) -> bool:
 
 def _heads(phrase: str) -> Iterator[str]:
     """What a keyword may begin with."""
-    for way in "".join(phrase.split(None, 1)[:1]).split("|"):
+    for way in simplified(phrase.split(None, 1)[0] if phrase.strip() else "").split("|"):
         if way.isascii() and way.isalnum():
             yield way.lower()
         elif "\u3400" <= way[:1] <= "\u9fff":
-            yield simplified(way[0])
+            yield way[0]
         else:
-            yield from (form for first in _way(way)[:1] for form in first or ())
+            yield from (form for form in _way(way)[:1] if form)
 
 
-def _steps(phrase: str) -> Iterator[list[Step]]:
-    """A keyword as steps; several where alternatives are of several pieces."""
-    parts: list[list[list[Step]]] = []
-    for part in phrase.split():
-        ways = [way for way in map(_way, part.split("|")) if way]
-        if all(len(way) == 1 and way[0] is not None for way in ways):
-            ways = [[frozenset().union(*(way[0] or () for way in ways))]] if ways else [[]]
-        parts.append(ways)
-    for chosen in product(*parts):
-        yield [step for way in chosen for step in way]
+def _parts(phrase: str) -> Iterator[Part]:
+    """A keyword word by word, each with its alternatives."""
+    for word in phrase.split():
+        ways = [way for way in map(_way, word.split("|")) if way]
+        if any(way[0] is None for way in ways):
+            yield None
+        elif ways:
+            found: dict[str, list[Parts]] = {}
+            for first, *rest in ways:
+                found.setdefault(first or "", []).append(tuple({form: ((),)} if form else None for form in rest))
+            yield found
 
 
 @lru_cache(maxsize=4096)
-def _way(text: str) -> list[Step]:
-    """One of the alternatives: an exact form, or pieces, kinds and gaps without spaces between them."""
+def _way(text: str) -> list[str | None]:
+    """One of the alternatives as forms without spaces between them; None: a gap."""
     if text.startswith("="):
-        return [frozenset({text})]
-    found: list[Step] = []
+        return [text]
+    if text.startswith("^") and (way := _way(text[1:])):
+        return [f"^{way[0]}", *way[1:]]
+    found: list[str | None] = []
     for part in re.findall(r"…|\{[a-z]+\}|[^…{]+", text):
         if part == "…":
             found.append(None)
         elif part in KINDS:
-            found.append(frozenset({part}))
+            found.append(part)
         else:
-            found += (frozenset({word}) for word in _words(folded(part)))
+            found += _words(folded(part))
     return found
 
 
 def _words(text: str) -> Iterator[str]:
-    for match in _PIECE.finditer(text):
-        if match.lastgroup == "han":
-            yield from match[0]
-        elif match.lastgroup != "stop":
-            yield match[0]
+    for kind, said, _ in _said(text):
+        if kind == "han":
+            yield from said
+        elif kind != "stop":
+            yield said
+
+
+def _said(text: str) -> Iterator[tuple[str, str, int]]:
+    """The kinds of what stands in a text, what it is, and where; of scripts without spaces whole runs."""
+    at = 0
+    for number, run in enumerate(re.split(_HAN, text)):
+        if number % 2:
+            yield "han", run, at
+        else:
+            yield from ((match.lastgroup or "", match[0], at + match.start()) for match in re.finditer(_PIECE, run))
+        at += len(run)
 
 
 @lru_cache(maxsize=4096)
 def _character(text: str) -> Piece:
     return Piece(frozenset({text, "{num}"} if text in _DIGITS else {text}), 1)
+
+
+@lru_cache(maxsize=4096)
+def _begun(piece: Piece, text: str) -> Piece:
+    return Piece(piece.forms | {f"^{text}"}, piece.width)
 
 
 @lru_cache(maxsize=4096)

@@ -1,15 +1,13 @@
 """Which tool families a conversation needs: keywords wake them, and families bring along what they require."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
-from palmclaw.core.keywords import Index, sentences
+from palmclaw.core.keywords import Index, told
 from palmclaw.core.tools import Module
+from palmclaw.core.values import dataclass
 from palmclaw.core.wishes import TALK, is_idle, is_wish, tones
 
-HEAD, TAIL = 400, 200
-"""Characters at the beginning and the end of a long message in which a person says what is wanted."""
 FEW = 4
 """A family of so few tools may come along on a hint, where a sentence speaks of one other for certain."""
 
@@ -78,6 +76,5 @@ def _ear(modules: tuple[Module, ...]) -> _Ear:
 @lru_cache(maxsize=256)
 def _heard(ear: _Ear, text: str) -> tuple[frozenset[str], bool]:
     """The modules that a text speaks of, and whether it is a wish."""
-    text = text if len(text) <= HEAD + TAIL else f"{text[:HEAD]}\n{text[-TAIL:]}"
-    said = [ear.words.heard(sentence) for sentence in sentences(text)]
+    said = [ear.words.heard(sentence) for sentence in told(text)]
     return frozenset[str]().union(*map(ear.families, said)), is_wish(said)

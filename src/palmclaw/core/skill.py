@@ -1,12 +1,12 @@
 """What a skill is: instructions that the model reads when a matter calls for them, and what keeps one from use."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
 from palmclaw.core.text import printable
 from palmclaw.core.tools import Service
+from palmclaw.core.values import dataclass
 
 SUMMARY = 160
 """Characters of a catalogue line that was not written as one; matching reads the whole description."""
@@ -39,15 +39,17 @@ class Requirements:
 class Skill:
     """A skill as its SKILL.md tells it.
 
-    `summary` is its line in the catalogue, `terms` its keywords as core/matching compares them, `digest` that of its
-    text.
+    `summary` is its line in the catalogue; `keywords` call for it, `hints` where a person speaks of his own matter, and
+    `bars` call it off (core/keywords tells how they are written); `digest` is that of its text.
     """
 
     name: str
     description: str
     body: str
     summary: str = ""
-    terms: str = ""
+    keywords: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
+    bars: tuple[str, ...] = ()
     always: bool = False
     requires: Requirements = Requirements()
     source: Source = Source.BUILTIN

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import field
-from importlib.resources import files
 from pathlib import Path
 from typing import TypeVar
 
@@ -180,7 +179,7 @@ def _statements(script: str) -> list[str]:
 
 
 def _scripts() -> list[str]:
-    folder = files("palmclaw.storage") / "migrations"
+    folder = Path(__file__).parent / "migrations"
     return [f.read_text("utf-8") for f in sorted(folder.iterdir(), key=lambda f: f.name) if f.name.endswith(".sql")]
 
 

@@ -5,12 +5,12 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from palmclaw.core.errors import PalmclawError
-from palmclaw.core.matching import terms_of
+from palmclaw.core.keywords import can_be_heard, parted, unknown_kinds
 from palmclaw.core.skill import Flaw, Requirements, Skill, Source, summary_of
+from palmclaw.core.values import dataclass
 
 SKILL = "SKILL.md"
 KEYWORDS = "keywords.txt"
@@ -54,13 +54,17 @@ def parsed(folder: str | None, raw: bytes, keywords: bytes = b"", source: Source
     description = table.text("description", required=True)
     if len(description) > LONGEST_DESCRIPTION:
         raise table.wrong("description", f"has {len(description):,} characters; at most {LONGEST_DESCRIPTION:,}")
-    named = (*own.texts("keywords", "triggers"), *_lines(keywords))
+    named, hints, bars = parted(text_of(keywords, KEYWORDS))
+    named = tuple(dict.fromkeys((*own.texts("keywords", "triggers"), *named)))
+    warnings += [_misheard(word) for word in (*named, *hints, *bars) if unknown_kinds(word) or not can_be_heard(word)]
     return Skill(
         name=_name(table, folder),
         description=description,
         body=parts.body,
         summary=own.text("summary")[:LONGEST_DESCRIPTION] or summary_of(description),
-        terms=terms_of(named),
+        keywords=named,
+        hints=hints,
+        bars=bars,
         always=own.flag("always"),
         requires=_requirements(own),
         source=source,
@@ -252,10 +256,10 @@ def wrong_name(name: str) -> str:
     return ""
 
 
-def _lines(keywords: bytes) -> list[str]:
-    """One keyword a line; what begins with # is a remark."""
-    lines = (line.strip() for line in text_of(keywords, KEYWORDS).split("\n"))
-    return [line for line in lines if line and not line.startswith("#")]
+def _misheard(keyword: str) -> str:
+    unknown = unknown_kinds(keyword)
+    why = f"{unknown[0]} is no kind of word" if unknown else "it does not begin with a word"
+    return f"the keyword {keyword!r} is never heard: {why}"
 
 
 def _kind(value: object) -> str:

@@ -5,13 +5,14 @@ import logging
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from palmclaw import __version__
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, StorageError
 from palmclaw.core.skill import Flaw, Skill, Source
+from palmclaw.core.values import dataclass
 from palmclaw.guard.durable import replaced
 from palmclaw.storage.skill_file import KEYWORDS, MOST_BYTES, SKILL, BrokenSkill, digest, parsed, split, text_of
 

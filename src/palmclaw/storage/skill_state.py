@@ -3,11 +3,12 @@
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from palmclaw.core.codec import decode, encode
 from palmclaw.core.errors import BadArguments, StorageError
+from palmclaw.core.values import dataclass
 from palmclaw.guard.durable import locked, replaced
 
 

@@ -4,11 +4,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from palmclaw.core.errors import OutOfBounds, ToolError
 from palmclaw.core.tools import Access
+from palmclaw.core.values import dataclass
 from palmclaw.guard.workspace import Workspace
 from palmclaw.storage.skill_file import BrokenSkill
 
