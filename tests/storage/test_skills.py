@@ -165,7 +165,7 @@ async def test_what_changes_is_seen(shelf: Shelf) -> None:
     assert await shelf.folders.read("main", "bread") == "another"
     (folder / "keywords.txt").write_text("dough\n")
     (found,) = (s for s in await shelf.folders.ready("main") if s.name == "bread")
-    assert found.terms == " dough "
+    assert found.keywords == ("dough",)
     (folder / "SKILL.md").unlink()
     assert await shelf.bars("bread") == [Bar.BROKEN]
 
