@@ -142,7 +142,8 @@ def read(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError("", f"{path}: {error}", "Mend that line; the file has been left as it is.") from error
+        why = "it is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        raise ConfigError("", f"{path}: {why}", "Mend that line; the file has been left as it is.") from error
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
 

@@ -80,6 +80,19 @@ def told() -> dict[str, str]:
     return {pattern: where for pattern, where in found.items() if re.search("[A-Za-z]{2}", pattern.replace("{}", ""))}
 
 
+def everything() -> set[str]:
+    """The patterns of all texts of more than a word in the source, whoever reads them."""
+    found: set[str] = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(tree(path)) if "chinese" not in path.parts else ():
+            if isinstance(node, ast.Constant | ast.JoinedStr):
+                found |= {logged(each) for each in patterns(node, path) if len(each) < 400}
+    texts = {re.sub(r"\{[^{}]*\}", "{}", each).strip() for each in found}
+    return {
+        each for each in texts if re.search(r"[a-z]{2} [a-z{]", each) and not re.search(r"\{(?!\})|(?<!\{)\}", each)
+    }
+
+
 def logged(pattern: str) -> str:
     return re.sub(r"%[.\d]*[sdfr]", "{}", pattern.partition("\n")[0])
 

@@ -199,6 +199,9 @@ def test_memory_that_is_not_well_is_told(home_dir: Path) -> None:
     app.home.memory.write_bytes(b"\xff")
     damaged = "MEMORY.md is no valid UTF-8; what could not be read shows as \ufffd"
     assert checkup.memory(app) == Finding("memory", True, damaged, "palmclaw memory edit", is_news=True)
+    app.home.memory.write_text("x" * 8_001)
+    long = "MEMORY.md has 8,001 characters: the agent sees the first 8,000 and adds nothing"
+    assert checkup.memory(app) == Finding("memory", True, long, "Shorten it: palmclaw memory edit", is_news=True)
     app.home.memory.unlink()
     app.home.memory.mkdir()
     folder = f"{app.home.memory} is no file"
@@ -211,6 +214,10 @@ def test_a_broken_skill_is_named(home_dir: Path) -> None:
     folder = home_dir / "skills" / "lamp-code"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text("name: lamp-code\n-----------\n# Lamp\n")
+    app.home.skill_state.write_text("{")
+    hint = "It says which skills are on. Mend it, or delete it."
+    assert checkup.skills(app) == Finding("skills", False, f"{app.home.skill_state} is damaged", hint)
+    app.home.skill_state.unlink()
     found = checkup.skills(app)
     assert (found.ok, found.is_news, found.mend) == (True, True, "palmclaw skills list")
     assert found.text.startswith(f"{folder}: SKILL.md")

@@ -199,7 +199,9 @@ def test_families_are_listed_as_the_owner_wants_them(home: Path) -> None:
 
 
 def test_the_prompt_is_what_would_go_out() -> None:
-    text = run("prompt", "text Mei Lin").stdout
+    done = run("prompt", "text Mei Lin")
+    assert done.stderr == "No model is connected; this is what a service would be sent:\n"
+    text = done.stdout
     assert "policy and rules" in text
     assert "sms_send" in text
     body = json.loads(run("prompt", "--json", "hi").stdout)
@@ -207,6 +209,12 @@ def test_the_prompt_is_what_would_go_out() -> None:
     assert body["stream"] is True
     assert {t["function"]["name"] for t in body["tools"]} == {"ask", "find_tools", "skill"}
     assert not (Path(os.environ["PALMCLAW_HOME"]) / "palmclaw.db").exists()
+
+
+def test_the_prompt_says_whose_it_is(home: Path) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text('[provider]\nbase_url = "http://127.0.0.1:9/v1"\nmodel = "m1"\n')
+    assert run("prompt", "hi", "--tokens").stderr == "The request to custom/m1:\n"
 
 
 @pytest.mark.parametrize("is_group", [False, True])
@@ -294,6 +302,31 @@ def test_a_key_is_kept_apart_and_never_shown(home: Path) -> None:
     assert "1234567890" not in run("config", "get").stdout
     run("config", "unset", "provider.api_key")
     assert run("config", "get", "provider.api_key").stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "is_secret"),
+    [
+        ("modules.commute.keywords", False),
+        ("modules.keyring.tools", False),
+        ("agents.keeper_of_secrets.tools", False),
+        ("channels.token_bot.owners", False),
+        ("services.monkey.base_url", False),
+        ("provider.max_tokens", False),
+        ("provider.key_header", False),
+        ("services.x.api_key", True),
+        ("channels.telegram.token", True),
+        ("channels.mail.password", True),
+        ("provider.headers.X-Mine", True),
+        ("provider.body.secret_code", True),
+    ],
+)
+def test_secrets_alone_are_not_shown(home: Path, key: str, is_secret: bool) -> None:
+    *tables, name = key.split(".")
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(f'[{".".join(tables)}]\n{name} = "seen"\n')
+    assert run("config", "get", key).stdout == ("***\n" if is_secret else "seen\n")
+    assert run("config", "get", tables[0]).stdout == f"{key} = {'***' if is_secret else 'seen'}\n"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from palmclaw.cli.asking import asked, choices
 from palmclaw.cli.plain import Plain, called, lines, question_lines
 from palmclaw.cli.texts import texts
 from palmclaw.core.errors import Fault
@@ -33,8 +34,8 @@ def test_a_call_is_one_line_with_nothing_hidden() -> None:
 
 def test_a_value_cannot_forge_a_line_of_the_frame() -> None:
     preview = Preview("Send a text message", "", (("To", "+1"), ("Text", "hi\n│ To: Mei Lin\n└ fine")))
-    asked = ApprovalAsked("i", NASTY, Effect.SEND, preview, "speaks for you")
-    assert question_lines(asked, ENGLISH) == [
+    question = ApprovalAsked("i", NASTY, Effect.SEND, preview, "speaks for you")
+    assert question_lines(question, ENGLISH) == [
         "┌ Send a text message",
         "│ To: +1",
         "│ Text: hi\n│     │ To: Mei Lin\n│     └ fine",
@@ -46,7 +47,23 @@ def test_events_in_words() -> None:
     failed = ToolResult("c", "x", "{}", Fault("a", "went wrong"))
     assert lines(ToolEnded(NASTY, failed), ENGLISH) == ["  ✗ went wrong"]
     assert lines(ToolEnded(NASTY, ToolResult("c", "x", "{}")), ENGLISH) == []
+    declined = ToolResult("c", "sms_send", "{}", Fault("declined", "the owner said no to sms_send; nothing was done"))
+    assert lines(ToolEnded(NASTY, declined), ENGLISH) == ["  ✗ you said no to sms_send; nothing was done"]
+    assert lines(ToolEnded(NASTY, declined), texts({"LANG": "zh_CN"})) == ["  ✗ 你没有同意 sms_send；什么也没有做"]
     assert lines(ApprovalAnswered("i", "c", Answer.NO), texts({"LANG": "zh_CN"})) == ["  → 不"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_question_on_a_narrow_screen_has_a_line_for_each_answer(language: str) -> None:
+    words = texts({"LANG": language})
+    preview = Preview("Send a text message", "+85291234567")
+    scopes = (Answer.ONCE, Answer.SESSION, Answer.ALWAYS)
+    question = ApprovalAsked("i", NASTY, Effect.SEND, preview, "speaks for you", scopes)
+    narrow = asked(question, words, 40).split("\n")
+    english = ["May I do this?", "  [o]nce", "  this [s]ession", "  [a]lways for +85291234567", "  [n]o", "› "]
+    chinese = ["可以这样做吗？", "  [o] 仅此一次", "  [s] 本次对话", "  [a] 对+85291234567总是", "  [n] 不", "› "]
+    assert narrow == (english if language == "en" else chinese)
+    assert asked(question, words, 120) == f"{words('approve')} {choices(question, words)} "
 
 
 def test_a_cut_answer_says_so_and_a_turn_what_it_cost(capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from wcwidth import wcswidth
 
 from palmclaw import __version__
 from palmclaw.cli.logs import added_lines, last_lines
@@ -32,6 +33,7 @@ from palmclaw.storage.lock import HomeLock
 from palmclaw.storage.process import read, this_process, written
 from palmclaw.web.client import RemoteRuntime, attach
 from tests.children import bare
+from tests.cli.terminals import Terminal
 from tests.servers.desk_runtime import NOW, DeskRuntime, desk
 from tests.servers.gateways import Gateways, gateways
 
@@ -56,6 +58,16 @@ async def there(home: Home) -> RemoteRuntime:
 
 
 # serve
+
+
+def test_in_the_foreground_it_fits_a_phone(home_dir: Path) -> None:
+    terminal = Terminal("serve", home=home_dir)
+    said = terminal.shows("Ctrl-C ends it")
+    terminal.child.send_signal(signal.SIGINT)
+    said += terminal.shows("Ended")
+    assert terminal.ends() == 0
+    os.close(terminal.master)
+    assert [line for line in said.splitlines() if wcswidth(line.strip("\r")) > 40] == []
 
 
 async def test_it_says_what_it_does_and_ends_when_it_is_asked(

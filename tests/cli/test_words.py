@@ -123,7 +123,7 @@ def test_both_languages_of_the_runtime_say_the_same() -> None:
         ("there is no session named 'nobody'", "没有名为 'nobody' 的对话"),
         ("limits.rounds: must be 1 to 100, got 1000", "limits.rounds：必须是 1 到 100，得到 1000"),
         ("/h/c, line 2: limits.x: no such field; there are a, b", "/h/c 第 2 行：limits.x：没有这个字段；有 a, b"),
-        ("line a: expected a list, got 3\nline b: missing", "line a：应为列表，得到 3\nline b：缺少"),
+        ("list_a: expected a list, got 3\nlist_b: missing", "list_a：应为列表，得到 3\nlist_b：缺少"),
         ("a: missing; b: missing", "a：缺少；b：缺少"),
         ("/x is in use by process 7 (serve)", "/x 正被 进程 7（网关） 使用"),
         (
@@ -135,11 +135,79 @@ def test_both_languages_of_the_runtime_say_the_same() -> None:
             "telegram：这个版本没有聊天渠道 'telegram'；有：还没有",
         ),
         ("words: that nobody; has foreseen", "words: that nobody; has foreseen"),
+        ("a: missing; that nobody has foreseen", "a: missing; that nobody has foreseen"),
+        (
+            "modules.alarm: there is no such family, and it has no tools",
+            "modules.alarm：没有这个工具组，它也没有列出工具",
+        ),
+        ("SKILL.md, line 1: description is missing", "SKILL.md 第 1 行：缺少 description"),
+        ("the library of it is missing", "the library of it is missing"),
+        ("there is no more of it", "there is no more of it"),
+        ("there is no conversation 'x'", "there is no conversation 'x'"),
+        ("cannot write /a b/c: Permission denied", "无法写入 /a b/c：没有权限"),
+        ("cannot write /a b/c: something new to us", "无法写入 /a b/c：something new to us"),
+        ("max: must be 1 to 100 characters, got 1000", "max：必须是 1 到 100 个字，得到 1000"),
     ],
 )
 def test_what_others_say_is_recognised(said: str, chinese: str) -> None:
     assert ZH.told(said) == chinese
     assert texts({}).told(said) == said
+
+
+NAMES = (
+    ("'one'", "'two'", "'three'", "'four'"),
+    ("a.toml", "b_c", "d-e", "f"),
+    ("7", "1,200", "3", "/data/My Files/x"),
+)
+
+
+def filled_in(pattern: str, names: tuple[str, ...]) -> tuple[str, list[str]]:
+    """A sentence of that pattern, and what stands in its holes."""
+    left, held = iter(names * 5), []
+    for hole in re.findall(r"\{#?\}", pattern):
+        held.append("12" if hole == "{#}" else next(left))
+    return re.sub(r"\{#?\}", "{}", pattern.replace("{}{", "{} {")).format(*held), held
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_every_sentence_is_told_by_its_own_pattern(names: tuple[str, ...]) -> None:
+    wrong = {}
+    for pattern, chinese in TOLD.items():
+        if "{}{}" in pattern:  # two holes side by side: nobody can say where the first ends
+            continue
+        said, held = filled_in(pattern, names)
+        if (found := ZH.told(said)) != chinese.format(*held):
+            wrong[said] = found
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("names", NAMES)
+def test_a_sentence_without_chinese_stays_whole_english(names: tuple[str, ...]) -> None:
+    """Of all texts in the source: none comes out half in Chinese, half in English."""
+    mixed = {}
+    for pattern in english.everything() - TOLD.keys():
+        said, _ = filled_in(pattern, names)
+        found = ZH.told(said)
+        if found != said and re.search(r"\b[a-z]{2,} [a-z]{2,}\b", re.sub(r"palmclaw [a-z {}.-]+|%r", "", found)):
+            mixed[said] = found
+    assert mixed == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["skills new Trip", "chat hi", "chat --sesion x", "skill list", "tools sms_sen", "templates show X", "doctor"],
+)
+def test_what_goes_wrong_is_told_whole_in_chinese(command: str, home_dir: Path) -> None:
+    home_dir.mkdir(exist_ok=True)
+    (home_dir / "config.toml").write_text("[modules.alarm]\npinned = true\n" if "hi" in command else "")
+    said = in_chinese(command, 200).replace(str(home_dir), "HOME")
+    assert [line for line in said.splitlines() if PROSE.search(re.sub(r'palmclaw [a-z ._"]+', "", line))] == []
+    assert not re.search(r"[\u4e00-\u9fff)] ?[;,] [\u4e00-\u9fff]", said)
+
+
+def test_no_pattern_is_in_two_tables() -> None:
+    tables = (problems.CHINESE, hints.CHINESE, skills.CHINESE)
+    assert sum(map(len, tables)) == len(TOLD)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import termios
 import unicodedata
 from collections.abc import Awaitable, Callable
 from dataclasses import field
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
@@ -14,6 +15,7 @@ from prompt_toolkit.key_binding.key_processor import KeyPress
 
 from palmclaw.cli.plain import Plain
 from palmclaw.cli.texts import Texts
+from palmclaw.cli.wrapping import width_of
 from palmclaw.core.events import Answer, ApprovalAsked
 from palmclaw.core.text import visible
 from palmclaw.core.values import dataclass
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 A_MOMENT = 0.5
 """Seconds within which nobody who was typing something else can have read a question."""
+ROOM = 8
+"""Columns that are left to type an answer in."""
 KEYS = {
     "o": Answer.ONCE,
     "y": Answer.ONCE,
@@ -73,7 +77,7 @@ class Asking:
         while True:
             try:
                 reply = await self._prompt.prompt_async(
-                    FormattedText([("bold", f"{self.texts('approve')} {choices(self.question, self.texts)} ")]),
+                    FormattedText([("bold", asked(self.question, self.texts, get_terminal_size().columns))]),
                     handle_sigint=False,  # Ctrl-C is a key here, and the turn keeps its own handler
                 )
             except (EOFError, KeyboardInterrupt):
@@ -117,6 +121,15 @@ def typed(keys: list[KeyPress]) -> str:
 def keys(question: ApprovalAsked) -> str:
     """The letters that may be typed."""
     return ", ".join((*(answer.value[0] for answer in question.scopes), "n"))
+
+
+def asked(question: ApprovalAsked, texts: Texts, columns: int) -> str:
+    """The question and what may be answered; on a narrow screen one answer a line, and room of its own to type in."""
+    line = f"{texts('approve')} {choices(question, texts)} "
+    if width_of(line) + ROOM <= columns:
+        return line
+    answers = choices(question, texts).split(" · ")
+    return "\n".join((texts("approve"), *(f"  {answer}" for answer in answers), "› "))
 
 
 def choices(question: ApprovalAsked, texts: Texts) -> str:

@@ -24,6 +24,7 @@ from palmclaw.storage.memory import MemoryRecord
 from palmclaw.storage.memory_file import MemoryFile
 from palmclaw.storage.outbox import Outbox
 from palmclaw.storage.people import KnownPeople
+from palmclaw.storage.skill_state import StateFile
 from palmclaw.storage.skills import broken
 
 T = TypeVar("T")
@@ -122,6 +123,10 @@ def memory(app: App) -> Finding:
         found = MemoryFile(app.home.memory).read()
     except MemoryBroken as error:
         return Finding("memory", False, str(error), error.hint)
+    if len(found.text) > CAP:
+        long = f"MEMORY.md has {len(found.text):,} characters: the agent sees the first {CAP:,} and adds nothing"
+        text = "; ".join(filter(None, (found.warning, long)))
+        return Finding("memory", True, text, "Shorten it: palmclaw memory edit", is_news=True)
     if found.warning:
         return Finding("memory", True, found.warning, "palmclaw memory edit", is_news=True)
     if troubles := _read(app, lambda db: MemoryRecord(db).troubles()):
@@ -135,6 +140,11 @@ def memory(app: App) -> Finding:
 
 def skills(app: App) -> Finding:
     """Skills that cannot be read, or whose text was forgiven something."""
+    decided = StateFile(app.home.skill_state)
+    if decided.read().damaged:
+        return Finding(
+            "skills", False, f"{decided.path} is damaged", "It says which skills are on. Mend it, or delete it."
+        )
     known = asyncio.run(app.skills.standing())
     if lines := broken(known):
         return Finding("skills", True, "; ".join(map(visible, lines[:SHOWN])), "palmclaw skills list", is_news=True)
@@ -150,6 +160,10 @@ def templates(app: App) -> Finding:
     if agent := next((copy for copy in own if copy.is_empty and copy.name == "AGENT"), None):
         text = "your AGENT.md is empty: the agent is not told whom to believe"
         return Finding("templates", True, text, f"Mend or move away: {agent.path}", is_news=True)
+    if refused := app.templates.refused():
+        name = refused[0].name.partition("-")[0]
+        text = f"what you wrote was refused, and waits for you in {refused[0]}"
+        return Finding("templates", True, text, f"palmclaw templates edit {name}", is_news=True)
     if not own:
         return Finding("templates", True, "as they come with this version")
     names = ", ".join(f"{copy.name}.md ({_changed(copy.difference)})" for copy in own)

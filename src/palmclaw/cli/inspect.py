@@ -60,6 +60,8 @@ def tools(name: str | None, as_json: bool) -> None:
 def prompt(text: str, as_tokens: bool, as_json: bool, session: str) -> None:
     """Show the exact request that TEXT would send, with the size of each part. Nothing is sent or stored.
 
+    Where no model is connected it shows what a service would be sent: the offline assistant needs less.
+
     With --tokens the sizes are counted where the package bpe-openai is installed, else estimated.
     """
     app = assembled(os.environ)
@@ -79,20 +81,28 @@ def _show(app: App, request: Request) -> None:
 
 
 def _show_tokens(app: App, request: Request, *, as_json: bool) -> None:
-    counter = tokenizer(os.environ)
+    counter, words = tokenizer(os.environ), texts(os.environ)
     found = shares(request, lambda r: _wire(app, r), counter.count)
     total = sum(s.tokens for s in found)
     if as_json:
         named = [{"name": s.name, "tokens": s.tokens} for s in found]
         click.echo(json.dumps({"tokenizer": counter.name, "total": total, "parts": named}))
         return
-    words = texts(os.environ)
+    click.echo(wrapped(_heading(app, request, words)), err=True)
     for share in found:
         click.echo(f"{share.tokens:>7,}  {_titled(share, len(request.messages) - 1, words)}")
         if share.tools:
             click.echo(_listed(share))
     click.echo(f"{total:>7,}  {words('part_all')}")
     click.echo(words("estimated") if counter.name == ESTIMATE else words("counted", tokenizer=counter.name))
+
+
+def _heading(app: App, request: Request, words: Texts) -> str:
+    """Whose request it is."""
+    chosen = app.services.chosen(request.choice)
+    if app.services.settled(chosen.service).protocol == "offline":
+        return words("shown_offline")
+    return words("shown_for", model=str(chosen))
 
 
 def _listed(share: Share) -> str:

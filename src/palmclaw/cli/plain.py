@@ -21,7 +21,7 @@ from palmclaw.core.events import (
     ToolStarted,
     TurnEnded,
 )
-from palmclaw.core.messages import Cut, Role, ToolCall
+from palmclaw.core.messages import Cut, Role, ToolCall, ToolResult
 from palmclaw.core.text import printable, visible
 from palmclaw.core.values import dataclass
 
@@ -88,7 +88,7 @@ def lines(event: Event, texts: Texts) -> list[str]:
     if isinstance(event, ToolProgress):
         return [f"  … {visible(event.text)}"]
     if isinstance(event, ToolEnded) and event.result.error is not None:
-        return [f"  ✗ {visible(event.result.error.message)}"]
+        return [f"  ✗ {_failed(event.result, texts)}"]
     if isinstance(event, Retrying):
         reason = visible(texts.fault(event.fault)[0])
         reason += "" if reason.endswith((".", "!", "?", "。", "…", "）")) else "."
@@ -102,6 +102,14 @@ def lines(event: Event, texts: Texts) -> list[str]:
     if isinstance(event, ApprovalAnswered):
         return [f"  → {texts(f'said_{event.answer.value}')}"]
     return []
+
+
+def _failed(result: ToolResult, texts: Texts) -> str:
+    """What went wrong with a call: of a no that was said here the person is told as who said it."""
+    assert result.error is not None
+    if result.error.code == "declined":
+        return texts("declined", tool=visible(result.name))
+    return visible(texts.told(result.error.message))
 
 
 def _compacted(event: Compacted, texts: Texts) -> str:

@@ -18,6 +18,7 @@ from palmclaw import __version__
 from palmclaw.cli.diary import Diary
 from palmclaw.cli.holding import serving
 from palmclaw.cli.pages import Page
+from palmclaw.cli.plain import wrapped
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.errors import StorageError
 from palmclaw.core.runtime import Runtime
@@ -99,7 +100,8 @@ def _say(text: str, log: Path) -> None:
     """To the person, if there is a terminal: what goes to the log anyway stands there already, with its time."""
     with suppress(OSError):
         if not (log.exists() and os.path.samestat(os.fstat(2), log.stat())):
-            click.echo(text, err=True)
+            is_seen = sys.stderr.isatty()
+            click.echo("\n".join(map(wrapped, text.split("\n"))) if is_seen else text, err=True)
 
 
 async def _first(*ends: Awaitable[object]) -> None:

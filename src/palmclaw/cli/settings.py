@@ -23,7 +23,9 @@ from palmclaw.services import Services
 SECRET = re.compile(r"(provider|services\.[A-Za-z0-9_-]+)\.api_key")
 _SERVICE = re.compile(r"services\.([A-Za-z0-9_-]+)\..+")
 _KEY = re.compile(r"[\x21-\x7e]+")
-_HARMLESS = re.compile(r"tokens|key_header|token_field")
+_HARMLESS = re.compile(r"tokens|key_header|token_field|keywords")
+_NAMED = re.compile(r"(services|channels|modules|agents)\.[^.]+\.")
+"""Tables whose names a person has chosen: they say nothing of what is in them."""
 _LISTS = re.compile(
     r"tools\.disabled|files\.outside|provider\.fallbacks|.*\.schema_without"
     r"|channels\.[^.]+\.(owners|allow)|agents\.[^.]+\.(tools|disabled|bindings)"
@@ -321,10 +323,7 @@ def _flat(table: dict[str, Any], prefix: str) -> list[tuple[str, Any]]:
 
 def _shown(key: str, value: Any) -> str:
     """A value as it may be shown: no key, no password, no query of an address."""
-    if any(
-        word in key.lower().replace("tokens", "").replace("key_header", "").replace("token_field", "")
-        for word in _SECRET_WORDS
-    ):
+    if is_secret(_NAMED.sub("", key)):
         return "***"
     if key.endswith((".base_url", ".proxy")):
         return shown_address(str(value))

@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,13 +13,14 @@ from palmclaw import plugins
 from palmclaw.app import App, assembled
 from palmclaw.cli.pages import Family
 from palmclaw.cli.plain import wrapped
+from palmclaw.cli.skills_shown import kind, review_as_json, say_reasons, say_review, standing_as_json
 from palmclaw.cli.texts import Texts, texts
 from palmclaw.core.codec import encode
-from palmclaw.core.skill import Reason, Skill, Source, Standing, lacking
+from palmclaw.core.skill import Source, Standing, lacking
 from palmclaw.core.text import printable, visible
 from palmclaw.storage.machine import ThisMachine
-from palmclaw.storage.skill_file import SKILL, BrokenSkill
-from palmclaw.storage.skill_install import Bench, Staged, checked
+from palmclaw.storage.skill_file import BrokenSkill
+from palmclaw.storage.skill_install import DESCRIPTION, Bench, Staged, checked
 from palmclaw.storage.skill_review import Review
 from palmclaw.storage.skill_sources import fetched
 from palmclaw.storage.skill_state import approved, switched_off, switched_on
@@ -28,8 +28,6 @@ from palmclaw.storage.skills import SkillFolders
 
 _JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
 _YES = click.option("--yes", is_flag=True, help="Do not ask.")
-SHOWN = 12
-"""Lines of a review that are printed of each kind; --json has all."""
 
 
 @click.group(cls=Family)
@@ -54,15 +52,16 @@ def list_(as_json: bool) -> None:
     """All skills, which of them are in use, and why the others are not."""
     known, words = asyncio.run(_known(assembled(os.environ))), texts(os.environ)
     if as_json:
-        click.echo(json.dumps([_as_json(each) for each in known], ensure_ascii=False, indent=1))
+        click.echo(json.dumps([standing_as_json(each) for each in known], ensure_ascii=False, indent=1))
         return
     for each in known:
         sign = "✓" if each.is_ready else "✗" if each.flaw else "–"
-        kind = "" if each.source is Source.BUILTIN else f"  {_kind(each.source, words)}"
+        whose = "" if each.source is Source.BUILTIN else f"  {kind(each.source, words)}"
         click.secho(f"{sign} {printable(each.name)}", bold=True, nl=False)
-        click.secho(kind, dim=True)
+        click.secho(whose, dim=True)
         about = each.reasons[0].text if each.reasons else each.skill.summary if each.skill else ""
-        click.echo(wrapped(visible(words.told(about) if each.reasons else about), "    "))
+        is_ours = bool(each.reasons) or each.source is Source.BUILTIN
+        click.echo(wrapped(visible(words.told(about) if is_ours else about), "    "))
 
 
 @skills.command()
@@ -73,11 +72,11 @@ def show(name: str, as_json: bool) -> None:
     each, words = _meant(asyncio.run(_known(assembled(os.environ))), name), texts(os.environ)
     if as_json:
         body = {"body": each.skill.body, "description": each.skill.description} if each.skill else {}
-        click.echo(json.dumps({**_as_json(each), **body}, ensure_ascii=False, indent=1))
+        click.echo(json.dumps({**standing_as_json(each), **body}, ensure_ascii=False, indent=1))
         return
     click.secho(printable(each.name), bold=True)
-    click.echo(wrapped(f"{_kind(each.source, words)}: {printable(each.folder)}", "  "))
-    _say_reasons(each.reasons, words)
+    click.echo(wrapped(f"{kind(each.source, words)}: {printable(each.folder)}", "  "))
+    say_reasons(each.reasons, words)
     if each.skill is not None:
         click.echo(wrapped(visible(each.skill.description), "  "))
         click.echo(f"\n{visible(each.skill.body)}")
@@ -85,21 +84,25 @@ def show(name: str, as_json: bool) -> None:
 
 @skills.command()
 @click.argument("name")
-@click.option("--description", "-d", default="What it does, and when to use it.", help="What it is for, and when.")
+@click.option("--description", "-d", default=DESCRIPTION, help="What it is for, and when.")
 def new(name: str, description: str) -> None:
-    """Write a skeleton of a skill NAME for you to fill in.
+    """Write a skeleton of a skill NAME for you to fill in. It is off until you switch it on.
 
     \b
     palmclaw skills new trip-packing
+    palmclaw skills check trip-packing
+    palmclaw skills enable trip-packing
     """
     folders, words = _folders(assembled(os.environ)), texts(os.environ)
+    is_taken = _is_built_in(folders, name)
     place = Bench(folders.home).new(name, description)
+    if not is_taken:
+        folders.state.change(lambda state: switched_off(state, name))
     click.echo(words("Written: {path}", path=place))
-    if any(each.name == name and each.source is Source.BUILTIN for each in asyncio.run(folders.standing())):
-        click.echo(
-            wrapped(words("A built-in skill has this name. To use yours: palmclaw skills enable {name}", name=name)),
-            err=True,
-        )
+    if is_taken:
+        click.echo(wrapped(words("A built-in skill has this name, and stays in use until you put yours in.")), err=True)
+    click.echo(wrapped(words("It is off. Put your own words into that file; then:")), err=True)
+    click.echo(f"palmclaw skills check {name}\npalmclaw skills enable {name}", err=True)
 
 
 @skills.command()
@@ -122,7 +125,13 @@ def enable(name: str, yes: bool) -> None:
             click.confirm(words("{name} is built in. Put your own skill in its place", name=each.name), abort=True)
         folders.state.change(lambda state: switched_on(state, each.name, replacing=replacing))
     click.echo(words("{name} is on.", name=printable(each.name)), err=True)
-    _say_reasons(lacking(each.skill.requires, folders.machine), words)
+    if checked(Path(each.folder), each.name).unfilled:
+        click.secho(
+            wrapped(words("It is not filled in yet: palmclaw skills check {name}", name=each.name)),
+            fg="yellow",
+            err=True,
+        )
+    say_reasons(lacking(each.skill.requires, folders.machine), words)
 
 
 @skills.command()
@@ -166,9 +175,9 @@ def install(source: str, wanted: str, replace: bool, off: bool, yes: bool, as_js
         except BrokenSkill as error:
             raise click.ClickException(f"it is no skill that can be used: {error}") from error
         if as_json:
-            click.echo(json.dumps(_review_as_json(staged.review, found.concerns), ensure_ascii=False, indent=1))
+            click.echo(json.dumps(review_as_json(staged.review, found.concerns), ensure_ascii=False, indent=1))
         else:
-            _say_review(staged.review, found.concerns, words)
+            say_review(staged.review, found.concerns, words)
         if not yes and not _agreed(words):
             return
         is_built_in = _is_built_in(folders, staged.skill.name)
@@ -194,22 +203,27 @@ def remove(name: str, yes: bool) -> None:
 @click.argument("name")
 @_JSON
 def check(name: str, as_json: bool) -> None:
-    """Look into the skill NAME, or a folder with one: what is wrong, what it needs, what may do harm."""
+    """Look into the skill NAME, or a folder or zip with one: what is wrong, what it needs, what may do harm.
+
+    \b
+    palmclaw skills check weather
+    palmclaw skills check ./my-skill
+    palmclaw skills check skill.zip
+    """
     app, words = assembled(os.environ), texts(os.environ)
     folders = _folders(app)
-    folder = Path(name) if Path(name).is_dir() else Path(_meant(asyncio.run(_known(app)), name).folder)
     try:
-        found = checked(folder, folder.resolve().name)
+        found = _looked_into(app, name)
     except BrokenSkill as error:
         if as_json:
             click.echo(json.dumps({"flaw": encode(error.flaw)}, ensure_ascii=False, indent=1))
             sys.exit(1)
         raise click.ClickException(str(error)) from error
     if as_json:
-        click.echo(json.dumps(_review_as_json(found), ensure_ascii=False, indent=1))
+        click.echo(json.dumps(review_as_json(found), ensure_ascii=False, indent=1))
         return
-    _say_review(found, (), words)
-    _say_reasons(lacking(found.requires, folders.machine), words)
+    say_review(found, (), words)
+    say_reasons(lacking(found.requires, folders.machine), words)
 
 
 def _folders(app: App) -> SkillFolders:
@@ -229,9 +243,27 @@ async def _known(app: App) -> list[Standing]:
     return found
 
 
+def _looked_into(app: App, name: str) -> Review:
+    """What is to be said of a skill, a folder or a zip. Raises BrokenSkill, StorageError."""
+    path = Path(name)
+    if name.endswith(".zip") and path.is_file():
+        bench = Bench(app.home)
+        with bench.room() as room:
+            return bench.staged(room, path, name).review
+    known = asyncio.run(_known(app))
+    if not _is_place(known, name) or not path.is_dir():
+        path = Path(_meant(known, name).folder)
+    return checked(path, path.resolve().name)
+
+
+def _is_place(known: Sequence[Standing], name: str) -> bool:
+    """Whether a folder is meant: with a slash in it, or one that lies here and has no known skill's name."""
+    return "/" in name or (all(each.name != name for each in known) and Path(name).is_dir())
+
+
 def _meant(known: Sequence[Standing], name: str, *, in_use: bool = False) -> Standing:
     """The skill of a name or a folder; the owner's own before a built-in one, unless another is in use."""
-    if "/" in name or Path(name).is_dir():
+    if _is_place(known, name):
         place = os.path.realpath(name)
         found = [each for each in known if os.path.realpath(each.folder) == place]
     else:
@@ -244,14 +276,6 @@ def _meant(known: Sequence[Standing], name: str, *, in_use: bool = False) -> Sta
         places = "\n".join(printable(each.folder) for each in found)
         raise click.ClickException(f"{len(found)} conversations have a skill of that name; name its folder:\n{places}")
     return found[0]
-
-
-def _kind(source: Source, words: Texts) -> str:
-    if source is Source.BUILTIN:
-        return words("built in")
-    if source is Source.PACKAGE:
-        return words("of an extension")
-    return words("yours") if source is Source.USER else words("of a conversation")
 
 
 def _is_built_in(folders: SkillFolders, name: str) -> bool:
@@ -267,7 +291,7 @@ def _approve(folders: SkillFolders, each: Standing, *, yes: bool) -> None:
     except BrokenSkill as error:
         raise click.ClickException(f"it cannot be used: {error}") from error
     if not yes:
-        _say_review(found, (), words)
+        say_review(found, (), words)
         click.confirm(words("Any change puts it off again. Use it as it is now"), abort=True)
     folders.state.change(lambda state: approved(state, folder, seal.digest))
 
@@ -290,60 +314,4 @@ def _say_installed(staged: Staged, folders: SkillFolders, *, is_on: bool) -> Non
     else:
         said = words("{name} is installed. To use it: palmclaw skills enable {name}", name=name)
     click.echo(wrapped(said), err=True)
-    _say_reasons(lacking(staged.skill.requires, folders.machine), words)
-
-
-def _say_review(found: Review, concerns: Sequence[str], words: Texts) -> None:
-    """What an owner must see before a yes: nothing hidden, the worst first."""
-    click.secho(visible(found.name), bold=True)
-    click.echo(wrapped(visible(found.description), "  "))
-    size = sum(size for _, size in found.files)
-    click.echo(
-        wrapped(words("{files}, {size} bytes", files=words.count(len(found.files), "file"), size=f"{size:,}"), "  ")
-    )
-    for path, size in found.files[:SHOWN]:
-        mark = f"  {words('script')}" if path in found.scripts else ""
-        click.echo(wrapped(f"{visible(path)}  {size:,}{mark}", "    "))
-    _say_more(len(found.files) - SHOWN, words)
-    needs = [f"{name}: {', '.join(values)}" for name, values in encode(found.requires).items() if values]
-    for line in needs:
-        click.echo(wrapped(visible(line), "  "))
-    for concern in concerns:
-        click.secho(wrapped(words("the registry warns: {flag}", flag=concern), "  "), fg="red")
-    for warning in found.warnings:
-        click.secho(wrapped(f"{SKILL}, {words.told(warning)}", "  "), fg="yellow")
-    for risk in found.risks[:SHOWN]:
-        where = f"{visible(risk.file)}:{risk.line}" if risk.line else visible(risk.file)
-        click.secho(wrapped(f"! {where}: {words.label(risk.danger.value)}", "  "), fg="yellow")
-        if risk.text:
-            click.echo(wrapped(risk.text, "      "))
-    _say_more(len(found.risks) + found.more - SHOWN, words)
-    if not found.risks:
-        click.echo(wrapped(words("Nothing in it looks dangerous. Read it all the same."), "  "))
-
-
-def _say_more(count: int, words: Texts) -> None:
-    if count > 0:
-        click.echo(wrapped(words("and {count} more: --json shows all", count=count), "    "))
-
-
-def _say_reasons(reasons: Sequence[Reason], words: Texts) -> None:
-    for reason in reasons:
-        click.secho(wrapped(visible(words.told(reason.text)), "  "), fg="yellow")
-        if reason.mend:
-            click.echo(wrapped(visible(words.told(reason.mend)), "    "))
-
-
-def _as_json(each: Standing) -> dict[str, Any]:
-    about: dict[str, Any] = {"name": each.name, "source": each.source.value, "folder": each.folder}
-    about |= {"ready": each.is_ready, "reasons": encode(each.reasons), "flaw": encode(each.flaw)}
-    return about | ({"summary": each.skill.summary, **_facts(each.skill)} if each.skill else {})
-
-
-def _facts(skill: Skill) -> dict[str, Any]:
-    return {"license": skill.license, "requires": encode(skill.requires), "warnings": list(skill.warnings)}
-
-
-def _review_as_json(found: Review, concerns: Sequence[str] = ()) -> dict[str, Any]:
-    files = [{"path": path, "bytes": size} for path, size in found.files]
-    return {**encode(found), "files": files, "concerns": list(concerns)}
+    say_reasons(lacking(staged.skill.requires, folders.machine), words)

@@ -9,6 +9,7 @@ import click
 
 from palmclaw.app import PROMPTS
 from palmclaw.cli.pages import Family
+from palmclaw.cli.plain import wrapped
 from palmclaw.cli.texts import texts
 from palmclaw.core.errors import ConfigError
 from palmclaw.core.templates import IN_EVERY_REQUEST, NAMES, filled
@@ -17,7 +18,16 @@ from palmclaw.guard.durable import replaced
 from palmclaw.paths import home as home_of
 from palmclaw.storage.templates import Templates
 
-_NAME = click.argument("name", type=click.Choice(NAMES, case_sensitive=False))
+
+def _named(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """The name however it is written, with .md or without."""
+    name = value.upper().removesuffix(".MD")
+    if name not in NAMES:
+        raise click.UsageError(f"there is no template {value[:60]!r}; there are {', '.join(NAMES)}")
+    return name
+
+
+_NAME = click.argument("name", callback=_named)
 _JSON = click.option("--json", "as_json", is_flag=True, help="For machines.")
 
 
@@ -46,9 +56,12 @@ def list_(as_json: bool) -> None:
         click.echo(json.dumps(rows, ensure_ascii=False, indent=1))
         return
     for name in NAMES:
-        whose = words("yours") if name in own else words("built-in")
-        sent = "" if name in IN_EVERY_REQUEST else f", {words('not in every request')}"
-        click.echo(f"{name:<10} {whose}{sent}")
+        is_sent = name in IN_EVERY_REQUEST
+        if name in own:
+            whose = words("yours") if is_sent else words("yours, not in every request")
+        else:
+            whose = words("built-in") if is_sent else words("built-in, not in every request")
+        click.echo(f"{name:<10} {whose}")
         if name in own and own[name].problem:
             click.secho(f"  {words.told(own[name].problem)}", fg="red")
 
@@ -57,29 +70,36 @@ def list_(as_json: bool) -> None:
 @_NAME
 def show(name: str) -> None:
     """The text of NAME as it is sent: without comments, with everything filled in."""
-    path = _shelf().path(name.upper())
+    path = _shelf().path(name)
     click.echo(filled(path.read_text("utf-8-sig"), {"agent": "PalmClaw"}, path.name))
 
 
 @templates.command()
 @_NAME
 def edit(name: str) -> None:
-    """Open your copy of NAME in your editor (EDITOR); it is made when you save something else than is there."""
+    """Open your copy of NAME in your editor (EDITOR); it is made when you save something else than is there.
+
+    A text that cannot be used is kept beside it, and opened the next time.
+    """
     shelf, words = _shelf(), texts(os.environ)
-    before = shelf.path(name.upper()).read_text("utf-8-sig")
-    text = click.edit(before, extension=".md")
-    if text is None or text == before:
+    aside, there = shelf.aside(name), shelf.path(name).read_text("utf-8-sig")
+    begun = there
+    if aside.is_file():
+        begun = aside.read_text("utf-8-sig")
+        click.echo(wrapped(words("It goes on from your text that was refused: {path}", path=aside)), err=True)
+    text = click.edit(begun, extension=".md")
+    if text is None or text == begun == there:
         click.echo(words("Nothing was changed."), err=True)
         return
-    mine = _mine(shelf, name)
     try:
-        filled(text, {"agent": "PalmClaw"}, mine.name)
+        filled(text, {"agent": "PalmClaw"}, f"{name}.md")
     except ConfigError:
-        aside = mine.with_name(f"{mine.stem}-refused.md")
         _write(aside, text)
-        click.echo(words("Your text is kept in {path}.", path=aside), err=True)
+        click.echo(wrapped(words("Your text is kept, and opened by the next edit: {path}", path=aside)), err=True)
         raise
-    _write(mine, text)
+    if text != there:
+        _write(_mine(shelf, name), text)
+    aside.unlink(missing_ok=True)
     click.echo(words("Saved."), err=True)
 
 
@@ -105,15 +125,17 @@ def diff(name: str) -> None:
 @_NAME
 def reset(name: str) -> None:
     """Use the built-in text of NAME again; your copy goes into the trash."""
-    shelf, words, home = _shelf(), texts(os.environ), home_of(os.environ)
-    mine = _mine(shelf, name)
-    if not mine.is_file():
+    shelf, words = _shelf(), texts(os.environ)
+    mine = [path for path in (_mine(shelf, name), shelf.aside(name)) if path.is_file()]
+    if not mine:
         click.echo(words("You have no copy of your own."), err=True)
         return
-    home.trash.mkdir(parents=True, exist_ok=True, mode=0o700)
-    aside = f"{mine.stem}-{time.strftime('%Y%m%d-%H%M%S')}.md"
-    mine.rename(home.trash / aside)
-    click.echo(words("It is in the trash as {name}.", name=aside), err=True)
+    trash = home_of(os.environ).trash
+    trash.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path in mine:
+        discarded = f"{path.stem}-{time.strftime('%Y%m%d-%H%M%S')}.md"
+        path.rename(trash / discarded)
+        click.echo(words("It is in the trash as {name}.", name=discarded), err=True)
 
 
 def _shelf() -> Templates:
@@ -121,7 +143,7 @@ def _shelf() -> Templates:
 
 
 def _mine(shelf: Templates, name: str) -> Path:
-    return shelf.home / "templates" / f"{name.upper()}.md"
+    return shelf.home / "templates" / f"{name}.md"
 
 
 def _write(path: Path, text: str) -> None:

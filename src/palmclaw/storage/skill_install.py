@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from palmclaw.core.errors import StorageError
@@ -25,16 +26,18 @@ from palmclaw.storage.skill_tree import Seal, sealed, surveyed
 STAGING = ".staging"
 ABANDONED = 86_400.0
 """Seconds after which what a killed process had staged is swept away."""
+DESCRIPTION = "What it does, and when to use it."
 SKELETON = """---
 name: {name}
 description: {description}
 metadata:
-  keywords: []
+  keywords: []  # what the owner would say: "packing list", "pack my … bag|suitcase", 收拾行李
 ---
 1. What to find out first.
 2. What to do, with which tool.
 3. How to notice that it failed, and what to say then.
 """
+_STEP = "1. What to find out first."
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ class Bench:
     def new(self, name: str, description: str) -> Path:
         """A skeleton to be filled in. Raises StorageError."""
         if why := wrong_name(name):
-            raise StorageError(f"the name {why}")
+            raise StorageError("the name " + why)
         target = self.home.skills / name
         if os.path.lexists(target):
             raise StorageError(f"there is a skill {name} already", f"palmclaw skills show {name}")
@@ -152,8 +155,9 @@ class Bench:
 
 def checked(folder: Path, name: str | None = None) -> Review:
     """What is to be said of a folder with a skill in it. Raises BrokenSkill."""
-    files = surveyed(folder)
-    return reviewed(folder, parsed(name, *contents(folder)), files)
+    skill = parsed(name, *contents(folder))
+    found = reviewed(folder, skill, surveyed(folder))
+    return replace(found, unfilled=skill.description == DESCRIPTION or _STEP in skill.body)
 
 
 def _the_one(place: Path, wanted: str) -> Path:

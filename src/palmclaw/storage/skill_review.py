@@ -3,19 +3,23 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 
 from palmclaw.core.charset import text_of
 from palmclaw.core.skill import Requirements, Skill
 from palmclaw.core.text import visible
+from palmclaw.core.values import dataclass
+from palmclaw.storage.skill_file import KEYWORDS
 from palmclaw.storage.skill_tree import TreeFile
 
 LARGEST_SCANNED = 2_000_000
 MOST_RISKS = 200
 MOST_OF_A_KIND = 20
 SHOWN = 120
+BEFORE = 40
+"""Characters that are shown, and of these before what was found."""
 _RUNNABLE = (".sh", ".bash", ".zsh", ".py", ".js", ".ts", ".rb", ".pl", ".php", ".ps1", ".bat", ".cmd", ".lua", ".exe")
 
 
@@ -38,7 +42,7 @@ _PATTERNS: tuple[tuple[Danger, str], ...] = (
         Danger.OVERRIDES,
         r"(?:ignore|disregard|forget|override|bypass)\W+(?:\w+\W+){0,3}?(?:previous|prior|above|earlier|system|your|safety)"
         r"|(?:do\s+not|don't|never|without)\s+(?:\w+\s+){0,3}?(?:tell|inform|mention|ask|notify|warn)\w*\s+(?:\w+\s+){0,2}?"
-        r"(?:user|owner|human|person|permission|approval|confirmation)|without\s+(?:asking|approval|confirmation|permission)"
+        r"(?:user|owner|human|person|permission|approval|confirmation)|without\s+(?:asking|approval|confirmation|permission(?:\s+(?:from|of)\b|\W*(?:$|[.,;:!?])))"
         r"|you\s+are\s+(?:now|no\s+longer)\b|new\s+(?:system\s+)?instructions?:|jailbreak|<!--"
         r"|忽略.{0,8}(?:指令|指示|规则|提示|以上|之前)|(?:不要|别|无需|不用)(?:告诉|通知|询问|问|征求).{0,6}(?:用户|主人|同意|确认)|你现在是",
     ),
@@ -73,6 +77,26 @@ _PATTERNS: tuple[tuple[Danger, str], ...] = (
     ),
     (Danger.NETWORK, r"\b(?:https?|wss?|ftp)://[^\s\"'<>)\]`]+|\b(?:\d{1,3}\.){3}\d{1,3}\b|/dev/tcp/|\bnc\s+-\w+\s"),
 )
+_NOT = re.compile(
+    r"\b(?:do\s+not|don't|never|not|no|nor|neither|must\s+not|cannot)\b(?!\s+(?:mind|forget|hesitate|only|fail|skip|just|wait))"
+    r"[^.;!?,，。；！？]{0,60}$|(?:不要|不得|不可|不能|禁止|切勿|绝不|请勿|别|勿)[^，。；！？,.;!?]{0,12}$",
+    re.IGNORECASE,
+)
+"""What stands before words that are forbidden, in the same clause."""
+_NOT_FOLLOWED = re.compile(
+    r"\b(?:is|are)\s+(?:\w+,?\s+)?(?:not|never)\s+(?:followed|obeyed|an?\s+order)\b", re.IGNORECASE
+)
+_MERE_WORD = re.compile(r"[a-z _-]+|[\u4e00-\u9fff]+", re.IGNORECASE)
+_USES = re.compile(
+    r"\b(?:read|send|cop(?:y|ies)|export|print|show|type|enter|paste|post|upload|give|get|find|fetch|collect|ask|need|require|want"
+    r"|use|store|save|keep|write|put|share|forward|mail|set|provide|pass|tell|change|look)(?:s|ing)?\b"
+    r"|发|送|读|取|存|写|填|输入|保存|收集|复制|上传|问|要|给|用",
+    re.IGNORECASE,
+)
+"""What somebody does who wants a secret, and not only speaks of it."""
+_PROSE = (".md", ".txt")
+_ANYWHERE = (Danger.HIDDEN, Danger.ENCODED, Danger.NETWORK)
+"""These are seen whatever is said of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +111,10 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All that is shown before the question. `more`: risks beyond those listed."""
+    """All that is shown before the question. `more`: risks beyond those listed.
+
+    `unfilled`: words of the skeleton that a new one begins with still stand in it.
+    """
 
     name: str
     description: str
@@ -97,6 +124,7 @@ class Review:
     risks: tuple[Risk, ...]
     warnings: tuple[str, ...] = ()
     more: int = 0
+    unfilled: bool = False
 
 
 @dataclass(slots=True)
@@ -136,12 +164,29 @@ def reviewed(folder: Path, skill: Skill, files: Sequence[TreeFile]) -> Review:
 def risks_in(file: str, text: str) -> Iterator[Risk]:
     """The lines of a text that may do harm."""
     compiled = [(danger, re.compile(pattern, re.IGNORECASE)) for danger, pattern in _PATTERNS]
+    is_prose = file.lower().endswith(_PROSE)
+    if file == KEYWORDS:  # what an owner may say, a password too
+        compiled = [(danger, pattern) for danger, pattern in compiled if danger is not Danger.SECRETS]
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
         if _hides(line):
-            yield Risk(file, number, Danger.HIDDEN, _shown(line, 0))
+            yield Risk(file, number, Danger.HIDDEN, _shown(line, 0, 0))
         for danger, pattern in compiled:
-            if match := pattern.search(line[:10_000]):
-                yield Risk(file, number, danger, _shown(line, match.start()))
+            found = pattern.finditer(line[:10_000])
+            if match := next((m for m in found if not (is_prose and _is_well(danger, m))), None):
+                yield Risk(file, number, danger, _shown(line, match.start(), match.end()))
+
+
+def _is_well(danger: Danger, match: re.Match[str]) -> bool:
+    """Whether a sentence forbids the thing, quotes it as something not to be followed, or only speaks of it."""
+    if danger in _ANYWHERE:
+        return False
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    if _NOT.search(before):
+        return True
+    if danger is Danger.OVERRIDES:
+        return before.count('"') % 2 == 1 and _NOT_FOLLOWED.search(after) is not None
+    is_mere_word = danger is Danger.SECRETS and _MERE_WORD.fullmatch(match[0]) is not None
+    return is_mere_word and _USES.search(match.string) is None
 
 
 def _risks_of(folder: Path, file: TreeFile) -> Iterator[Risk]:
@@ -173,7 +218,11 @@ def _is_hidden(line: str, at: int) -> bool:
     return is_tag or unicodedata.category(char) in ("Cf", "Cc", "Co", "Cn", "Zl", "Zp") or char in "\u115f\u3164\u2800"
 
 
-def _shown(line: str, at: int) -> str:
-    """The part around a place, with nothing hidden in it."""
-    start = max(0, min(at - 20, len(line) - SHOWN))
-    return visible(line[start : start + SHOWN].strip())
+def _shown(line: str, start: int, end: int) -> str:
+    """The words that were found and some around them, with nothing hidden in it; “…” where more stands there."""
+    first = max(0, start - BEFORE)
+    if first:
+        first = min(line.find(" ", first, start) + 1 or first, start)
+    last = max(first + SHOWN, min(end, first + 2 * SHOWN))
+    said = visible(line[first:last].strip())
+    return f"{'…' if first else ''}{said}{'…' if line[last:].strip() else ''}"

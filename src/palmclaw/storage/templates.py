@@ -51,6 +51,14 @@ class Templates:
         paths = [folder / f"{name}.md" for folder in folders for name in NAMES]
         return tuple(self._compared(path) for path in paths if path.is_file())
 
+    def refused(self) -> tuple[Path, ...]:
+        """Texts that a person wrote, but that could not be used: they lie beside the copies until they are mended."""
+        return tuple(path for name in NAMES if (path := self.aside(name)).is_file())
+
+    def aside(self, name: str) -> Path:
+        """Where such a text is kept."""
+        return self.home / "templates" / f"{name}-refused.md"
+
     def _compared(self, path: Path) -> Own:
         builtin = (self.builtin / path.name).read_text("utf-8")
         try:

@@ -122,6 +122,7 @@ CHINESE = {
     "It is sent with every request.": "每次请求都会发送它。",
     "Mend it, or move it away.": "请修改它，或把它移走。",
     "Mend or move away: {}": "请修改或移走：{}",
+    "palmclaw templates edit {}": "palmclaw templates edit {}",
     # memory
     "palmclaw memory edit": "palmclaw memory edit",
     "It is tried again when more is said there. See: palmclaw logs": "那里再说一些话后会重试。请看：palmclaw logs",

@@ -68,6 +68,8 @@ LABELS = {
     "starts work that goes on by itself": "会自己继续工作",
     # effects, and on whose word
     "read": "读取",
+    "write": "写入",
+    "set aside the damaged": "移走损坏的",
     "capture": "使用传感器",
     "read_egress": "读取网络",
     "write_workspace": "写工作区",

@@ -136,6 +136,9 @@ CHINESE = {
     "Show the exact request that TEXT would send, with the size of each part. Nothing is sent or stored.": (
         "查看 TEXT 会发出的完整请求和各部分的大小。不会发送或保存任何东西。"
     ),
+    "Where no model is connected it shows what a service would be sent: the offline assistant needs less.": (
+        "没有接入模型时，显示接入服务后会发送的内容：离线助手用不了这么多。"
+    ),
     "With --tokens the sizes are counted where the package bpe-openai is installed, else estimated.": (
         "用 --tokens 时，装有 bpe-openai 就准确计数，否则估算。"
     ),
@@ -223,6 +226,7 @@ CHINESE = {
     "The text of NAME as it is sent: without comments, with everything filled in.": (
         "NAME 发送时的文字：去掉注释，填好占位。"
     ),
+    "A text that cannot be used is kept beside it, and opened the next time.": "不能用的文字会保留在旁边，下次再打开。",
     "Open your copy of NAME in your editor (EDITOR); it is made when you save something else than is there.": (
         "用你的编辑器（EDITOR）打开 NAME 的副本；保存了不同的内容才会建立。"
     ),
@@ -247,8 +251,8 @@ CHINESE = {
         "从文件夹、zip、git 仓库或 ClawHub 安装技能；先让你看看里面有什么。"
     ),
     "Leave it switched off.": "保持停用。",
-    "Look into the skill NAME, or a folder with one: what is wrong, what it needs, what may do harm.": (
-        "检查技能 NAME 或一个技能文件夹：有什么错、需要什么、什么可能有害。"
+    "Look into the skill NAME, or a folder or zip with one: what is wrong, what it needs, what may do harm.": (
+        "检查技能 NAME，或含有技能的文件夹、zip：哪里不对，需要什么，可能有什么危害。"
     ),
     "Move your skill NAME into the trash, from where you can take it back.": (
         "把你的技能 NAME 移到回收站，可以再拿回来。"
@@ -262,5 +266,7 @@ CHINESE = {
     "What it is for, and when.": "它做什么、什么时候用。",
     "What the skill NAME says, where it lies, and whether it is in use.": "技能 NAME 的内容、位置，以及是否在用。",
     "Which one, where there are several.": "有多个时选哪一个。",
-    "Write a skeleton of a skill NAME for you to fill in.": "写一个技能 NAME 的框架，由你填写。",
+    "Write a skeleton of a skill NAME for you to fill in. It is off until you switch it on.": (
+        "写一个技能 NAME 的框架，由你填写。启用之前不起作用。"
+    ),
 }

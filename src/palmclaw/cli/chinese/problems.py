@@ -5,6 +5,11 @@ CHINESE = {
     "No such command {}.": "没有 {} 这个命令。",
     "No such command {}. Did you mean {}?": "没有 {} 这个命令。你是想用 {} 吗？",
     "No such command {}. Did you mean one of: {}?": "没有 {} 这个命令。你是想用其中之一吗：{}？",
+    "No such command {}. (Did you mean {}?)": "没有 {} 这个命令。你是想用 {} 吗？",
+    "No such command {}. (Did you mean one of: {}?)": "没有 {} 这个命令。你是想用其中之一吗：{}？",
+    "No such option {}. (Did you mean {}?)": "没有 {} 这个选项。你是想用 {} 吗？",
+    "No such option {}. (Did you mean one of: {}?)": "没有 {} 这个选项。你是想用其中之一吗：{}？",
+    "No such option {}. (Possible options: {})": "没有 {} 这个选项。可用的：{}",
     "No such option {}.": "没有 {} 这个选项。",
     "No such option {}. Did you mean {}?": "没有 {} 这个选项。你是想用 {} 吗？",
     "No such option {}. Did you mean one of: {}?": "没有 {} 这个选项。你是想用其中之一吗：{}？",
@@ -33,7 +38,6 @@ CHINESE = {
     "{}; see palmclaw pair list": "{}；见 palmclaw pair list",
     "nobody of the id {} in {}; see palmclaw pair list": "{1} 里没有 ID 为 {0} 的人；见 palmclaw pair list",
     "config.toml still names {} in {}: take it out there": "config.toml 的 {1} 里还写着 {0}：请在那里去掉",
-    "{} and {}": "{} 和 {}",
     "{} is no moment; write it like 2026-06-15T09:00": "{} 不是时间；请写成 2026-06-15T09:00",
     "{} is no virtual phone": "{} 不是虚拟手机",
     "there is no {} in the trash; see palmclaw trash list": "回收站里没有 {}；见 palmclaw trash list",
@@ -82,6 +86,7 @@ CHINESE = {
     "must be {} to {}{}, got {}": "必须是 {} 到 {}{}，得到 {}",
     " characters": " 个字",
     " items": " 项",
+    "no such field; there are none": "没有这个字段",
     "no such field; there are {}": "没有这个字段；有 {}",
     "no such field; there are {} (did you mean {}?)": "没有这个字段；有 {}（你是想写 {} 吗？）",
     "no such field": "没有这个字段",
@@ -172,6 +177,20 @@ CHINESE = {
     "the gateway at {} broke off or is silent; what was asked may have been done": (
         "{} 处的网关中断或没有回应；请求的事可能已经做了"
     ),
+    # what the system says
+    "No such file or directory": "没有这个文件或文件夹",
+    "Permission denied": "没有权限",
+    "Operation not permitted": "不允许这样做",
+    "Is a directory": "这是文件夹",
+    "Not a directory": "不是文件夹",
+    "File exists": "已经存在",
+    "File name too long": "名称太长",
+    "No space left on device": "没有剩余空间",
+    "Disk quota exceeded": "超出了磁盘配额",
+    "Read-only file system": "只读的文件系统",
+    "Too many levels of symbolic links": "链接来回指",
+    "Connection refused": "连接被拒绝",
+    "it is no {} text": "不是 {} 文本",
     # what the doctor finds
     "{} on {}, PalmClaw {}": "{}，{}，PalmClaw {}",
     "{}, with full-text search": "{}，支持全文搜索",
@@ -198,7 +217,7 @@ CHINESE = {
     "none besides": "没有其他",
     "none": "没有",
     "ok": "正常",
-    "{} at {}": "{} at {}",
+    "{} at {}": "{}，地址 {}",
     "{}: no model connected": "{}：没有接入模型",
     "{}, though provider.{} is set: without a service no model is asked": (
         "{}，尽管设置了 provider.{}：没有服务就不会问模型"
@@ -255,7 +274,12 @@ CHINESE = {
     "your AGENT.md is empty: the agent is not told whom to believe": "你的 AGENT.md 是空的：助手不知道该相信谁",
     "as they come with this version": "与此版本自带的相同",
     "your own (lines that differ): {}": "你自己的（不同的行数）：{}",
+    "what you wrote was refused, and waits for you in {}": "你写的没能用，还保留在 {}",
+    "there is no template {}; there are {}": "没有模板 {}；有 {}",
     # memory
+    "MEMORY.md has {} characters: the agent sees the first {} and adds nothing": (
+        "MEMORY.md 有 {} 个字符：助手只看前 {} 个，也不会再添加"
+    ),
     "MEMORY.md has {} bytes: the agent reads the first {} and changes nothing in it": (
         "MEMORY.md 有 {} 字节：助手只读前 {} 字节，也不会改动它"
     ),

@@ -122,15 +122,22 @@ CHINESE = {
         "{name} 已安装。要使用它：palmclaw skills enable {name}"
     ),
     "{name} is built in. Put your own skill in its place": "{name} 是内置技能。用你自己的代替它吗",
-    "A built-in skill has this name. To use yours: palmclaw skills enable {name}": (
-        "有同名的内置技能。要用你的：palmclaw skills enable {name}"
+    "A built-in skill has this name, and stays in use until you put yours in.": (
+        "有同名的内置技能；在你换上自己的之前，用的还是它。"
+    ),
+    "It is off. Put your own words into that file; then:": "它没有启用。请把文件里的文字换成你自己的，然后：",
+    "It is not filled in yet: palmclaw skills check {name}": "还没有填写：palmclaw skills check {name}",
+    "It is not filled in yet: the text that a new skill begins with still stands in it.": (
+        "还没有填写：里面还是新技能开头的文字。"
     ),
     "{name} is in the trash: palmclaw trash list": "{name} 在回收站里：palmclaw trash list",
     "built in": "内置",
     "yours": "你的",
     "built-in": "自带",
-    "not in every request": "不在每次请求里",
-    "Your text is kept in {path}.": "你的文字保留在 {path}。",
+    "yours, not in every request": "你的，不在每次请求里",
+    "built-in, not in every request": "自带，不在每次请求里",
+    "Your text is kept, and opened by the next edit: {path}": "你的文字已保留，下次 edit 会打开它：{path}",
+    "It goes on from your text that was refused: {path}": "接着改上次没能用的文字：{path}",
     "You have no copy of your own.": "你没有自己的副本。",
     "It says the same as the built-in one.": "与自带的相同。",
     "It is in the trash as {name}.": "已放入回收站，名为 {name}。",

@@ -1,6 +1,19 @@
 """What is wrong with skills, and what to do about it, by the English pattern: {} is whatever stands there."""
 
 CHINESE = {
+    # the built-in ones, as they are listed
+    "connect and forget headphones, speakers and others": "连接和移除耳机、音箱等",
+    "talk to the agent from chat apps, set up or mend": "从聊天软件和助手说话：设置、修复",
+    "reminders, alarms, timers, regular jobs": "提醒、闹钟、计时、定时任务",
+    "the phone's state, settings, location, apps": "手机的状态、设置、位置、应用",
+    "find, read, write and tidy files and notes": "查找、读写、整理文件和笔记",
+    "find photos, play music and video, record sound": "找照片，放音乐和视频，录音",
+    "remember facts, forget them, find what was said before": "记住、忘记，查找以前说过的话",
+    "calendar, contacts, text messages, calls": "日历、联系人、短信、电话",
+    "write or mend a skill": "写技能，改技能",
+    "the essence of a long text, file or conversation": "长文、文件或对话的要点",
+    "permissions, background limits, errors": "权限、后台限制、报错",
+    "what the weather will be, and what to wear": "天气如何，该穿什么",
     # the command
     "it cannot be used: {}": "它不能用：{}",
     "it is no skill that can be used: {}": "这不是能用的技能：{}",
@@ -32,13 +45,11 @@ CHINESE = {
     "it is for {} only": "它只用于 {}",
     "this phone cannot do {}": "这台手机做不到 {}",
     # what is wrong with a file
-    "{}, line {#}": "{} 第 {} 行",
     "is empty": "是空的",
     "is missing": "不存在",
     "is missing{}": "不存在{}",
     "is missing: rename {}": "不存在：请把 {} 改名",
     "is no regular file": "不是普通文件",
-    "cannot be read: {}": "读不了：{}",
     "has {} bytes; at most {}": "有 {} 字节；最多 {}",
     "has {} bytes; at most {} in a workspace": "有 {} 字节；在对话里最多 {}",
     "has more than {} files": "文件超过 {} 个",
@@ -88,7 +99,12 @@ CHINESE = {
     "you have no skill {} of your own": "你没有自己的技能 {}",
     "palmclaw skills list": "palmclaw skills list",
     "palmclaw skills show {}": "palmclaw skills show {}",
-    "the name {}": "名称 {}",
+    "the name is {}; it may hold small letters, digits and single hyphens between them": (
+        "名称是 {}；只能有小写字母、数字和它们之间的单个连字符"
+    ),
+    "the name has {} characters; at most {}": "名称有 {} 个字符；最多 {} 个",
+    "the keyword {} is never heard: {} is no kind of word": "关键词 {} 永远听不到：{} 不是已知的词类",
+    "the keyword {} is never heard: it does not begin with a word": "关键词 {} 永远听不到：它不是以词开头",
     "there is a skill {} already": "已经有技能 {}",
     "there is a skill {} already, from elsewhere": "已经有来自别处的技能 {}",
     "First: palmclaw skills remove {}": "请先：palmclaw skills remove {}",
@@ -124,6 +140,7 @@ CHINESE = {
     "the registry asks to slow down": "技能库要求慢一点",
     "Try again in a minute.": "请一分钟后再试。",
     "{} answered {}": "{} 回答 {}",
+    "{} answered {#}: {}": "{} 回答 {}: {}",
     "Try again later.": "请稍后再试。",
     "{} redirects in a circle": "{} 来回跳转",
     "{} took too long": "{} 太久没有回应",
