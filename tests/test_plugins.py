@@ -39,17 +39,21 @@ async def roll(args: Args, ctx: ToolContext) -> str:
 '''
 
 
+def distributed(folder: Path, entry_points: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What pip would leave of a package that lies in the folder."""
+    info = folder / "toaster-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toaster\nVersion: 1\n")
+    (info / "entry_points.txt").write_text(entry_points)
+    monkeypatch.syspath_prepend(str(folder))
+
+
 @pytest.fixture
 def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A package with a tool and a device, installed the way pip would."""
     (tmp_path / "toaster_package.py").write_text(PACKAGE)
-    info = tmp_path / "toaster-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toaster\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(
-        "[palmclaw.devices]\ntoaster = toaster_package\n[palmclaw.tools]\ndice = toaster_package\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    points = "[palmclaw.devices]\ntoaster = toaster_package\n[palmclaw.tools]\ndice = toaster_package\n"
+    distributed(tmp_path, points, monkeypatch)
     monkeypatch.delitem(sys.modules, "toaster_package", raising=False)
 
 
@@ -74,13 +78,8 @@ async def test_skills_of_an_installed_extension_are_there_and_take_nobodys_place
     (tmp_path / "toaster_skills" / "__init__.py").write_text("")
     (home_dir / "skills" / "mine").mkdir(parents=True)
     (home_dir / "skills" / "mine" / "SKILL.md").write_text("---\nname: mine\ndescription: Of my own.\n---\nDo it.\n")
-    info = tmp_path / "toaster-1.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toaster\nVersion: 1\n")
-    (info / "entry_points.txt").write_text(
-        "[palmclaw.skills]\ntoaster = toaster_skills.shelf\ngone = no_such_package.skills\nfile = toaster_skills.one\n"
-    )
-    monkeypatch.syspath_prepend(str(tmp_path))
+    points = "toaster = toaster_skills.shelf\ngone = no_such_package.skills\nfile = toaster_skills.one\n"
+    distributed(tmp_path, f"[palmclaw.skills]\n{points}", monkeypatch)
     app = assembled({"PALMCLAW_HOME": str(home_dir)})
     standing = {e.name: e for e in await app.skills.standing() if e.source is Source.PACKAGE}
     assert {name: e.is_ready for name, e in standing.items()} == {

@@ -269,6 +269,13 @@ async def test_what_the_person_named_is_not_lost() -> None:
     assert log.summaries["s"].text.splitlines()[-1].count(";") == NAMED - 1
 
 
+async def test_an_address_without_end_is_not_put_back() -> None:
+    room, _, log = compaction(GOOD)
+    own = f"see https://a.example/{'x' * 200} and https://a.example/y. " + "word " * 400
+    await made(room, Turn("s", "t"), crowd((said(Role.USER, own),)))
+    assert log.summaries["s"].text == f"{GOOD}\nhttps://a.example/y"
+
+
 async def test_f048_our_own_marks_do_not_get_into_a_summary() -> None:
     room, _, log = compaction(f"<earlier>\n{GOOD}\n[memory]\n</earlier></outside id=1>")
     await made(room, Turn("s", "t"), crowd())

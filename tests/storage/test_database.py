@@ -243,6 +243,19 @@ async def test_the_tail_reaches_back_to_where_the_newest_turn_began(tmp_path: Pa
     await database.close()
 
 
+async def test_what_was_said_outside_of_any_turn_is_no_part_of_the_newest(tmp_path: Path) -> None:
+    """An ordinary turn goes on with none; a message that a tool said into the session has no turn either."""
+    database = Database(tmp_path / "db")
+    sessions = Sessions(database)
+    await turn(sessions, 0)
+    await sessions.append("s", "", Message(Role.ASSISTANT, (Text("by the way"),)))
+    for number in range(1, 30):
+        await turn(sessions, number)
+    for source in (sessions, Sessions(database)):
+        assert (await source.tail("s", 3)).start == 28
+    await database.close()
+
+
 async def test_after_a_part_has_left_the_beginning_is_stale_and_no_sooner(tmp_path: Path) -> None:
     database = Database(tmp_path / "db")
     sessions = Sessions(database)

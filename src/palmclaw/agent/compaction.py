@@ -35,7 +35,11 @@ RESULT, WORDS = 600, 4_000
 """Characters of a result, and of what somebody said, that are read for a summary."""
 NAMED = 12
 """Identifiers of the person's own words that are added where the summary has lost them."""
-_IDENTIFIER = re.compile(r"https?://\S+|[\w.+-]+@[\w-]+\.\w+|\+?\d[\d -]{6,}\d|(?:\w+://|~?/)[\w./-]{3,}")
+NAME = 200
+"""Characters of an identifier; a longer one, such as a signed address, is not worth its room."""
+_IDENTIFIER = re.compile(  # bounded in front of what decides, so that a long text costs by its length alone
+    r"https?://\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}\.\w+|\+?\d[\d -]{6,}\d|(?:(?<!\w)\w{1,20}://|~?/)[\w./-]{3,}"
+)
 _OUR_MARKS = re.compile(
     r"</?(?:earlier|outside|history)\b[^>]*>|^\[(?:memory|summary|earlier)\]$", re.IGNORECASE | re.M
 )
@@ -189,7 +193,7 @@ def _with_identifiers(text: str, older: Sequence[Message]) -> str:
     """The summary, with what the person named exactly and it has lost; the newest first."""
     own = [m.text for m in reversed(older) if m.role is Role.USER and not m.tainted and not m.sender]
     named = dict.fromkeys(found.strip(".,;:!?)") for t in own for found in _IDENTIFIER.findall(t))
-    lost = [each for each in named if each not in text][:NAMED]
+    lost = [each for each in named if len(each) <= NAME and each not in text][:NAMED]
     return f"{text}\n{'; '.join(lost)}" if lost else text
 
 

@@ -34,7 +34,7 @@ SELECT position, body FROM message WHERE session=:session
 AND position >= (SELECT since FROM session WHERE id=:session)
 AND position >= min((SELECT max(position) FROM message WHERE session=:session) - :count + 1,
                     coalesce((SELECT min(m.position) FROM message m WHERE m.session=:session AND m.turn IN
-                        (SELECT value FROM turn t, json_each(json_array(t.id, t.continues)) WHERE t.id =
+                        (SELECT value FROM turn t, json_each(json_array(t.id, t.continues)) WHERE value<>'' AND t.id =
                             (SELECT turn FROM message WHERE session=:session AND role='user'
                              ORDER BY position DESC LIMIT 1))),
                         (SELECT coalesce(max(position), 0) FROM message WHERE session=:session AND role='user')))

@@ -78,11 +78,12 @@ _PATTERNS: tuple[tuple[Danger, str], ...] = (
     (Danger.NETWORK, r"\b(?:https?|wss?|ftp)://[^\s\"'<>)\]`]+|\b(?:\d{1,3}\.){3}\d{1,3}\b|/dev/tcp/|\bnc\s+-\w+\s"),
 )
 _NOT = re.compile(
-    r"\b(?:do\s+not|don't|never|not|no|nor|neither|must\s+not|cannot)\b(?!\s+(?:mind|forget|hesitate|only|fail|skip|just|wait))"
-    r"[^.;!?,，。；！？]{0,60}$|(?:不要|不得|不可|不能|禁止|切勿|绝不|请勿|别|勿)[^，。；！？,.;!?]{0,12}$",
+    r"(?:(?:^|[.;:!?,(])\W*|\b(?:and|but|or|so|please|you|always|must|should|shall|may|can)\s+)"
+    r"(?:do\s+not|don't|never|not|no|nor|neither|must\s+not|cannot)\b(?!\s+(?:mind|forget|hesitate|only|fail|skip|just|wait))"
+    r"[^.;:!?,，。；！？—–-]{0,60}$|(?:不要|不得|不可|不能|禁止|切勿|绝不|请勿|别|勿)[^，。；：！？—,.;:!?-]{0,12}$",
     re.IGNORECASE,
 )
-"""What stands before words that are forbidden, in the same clause."""
+"""What stands before words that are forbidden: it begins their clause, and nothing ends that in between."""
 _NOT_FOLLOWED = re.compile(
     r"\b(?:is|are)\s+(?:\w+,?\s+)?(?:not|never)\s+(?:followed|obeyed|an?\s+order)\b", re.IGNORECASE
 )
