@@ -169,10 +169,10 @@ class Bench:
         return await context.contents(turn)
 
     async def _looking(self, session: str) -> tuple[Turn, SessionContext]:
-        model = await self.log.model(session) or await self.default(session)
+        before = await self.log.before(session)
+        model = before.model or await self.default(session)
         kit = self.kits.of(self.kits.agent_of(session))
-        alone = not (await self.log.before(session)).shared
-        return Turn(session, f"look-{token_hex(4)}", model=model, alone=alone), self._context(kit)
+        return Turn(session, f"look-{token_hex(4)}", model=model, alone=not before.shared), self._context(kit)
 
     def _context(self, kit: Kit) -> SessionContext:
         return replace(self.places.context(self.log, kit=kit), briefing=self.briefing)
